@@ -1,0 +1,1 @@
+"""How a person sees and steers OpenFlow: the window and the command line."""

@@ -1,0 +1,1 @@
+"""What a valid workflow is: the document model, its checks, its layers and its file form."""

@@ -1,0 +1,1 @@
+"""How a run behaves: the state machine, the completion protocol, context and policy."""

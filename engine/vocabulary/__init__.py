@@ -1,0 +1,1 @@
+"""The frozen values and the protocols that all packages share."""

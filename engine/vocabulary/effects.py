@@ -1,0 +1,73 @@
+"""What the engine asks of the program that steps it."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from engine.vocabulary.events import RunEvent
+from engine.vocabulary.report import RunOutcome
+from engine.vocabulary.requests import AgentRequest
+from engine.vocabulary.tools import ToolAccessPolicy, ToolCall
+
+
+class CallModel(Struct, frozen=True):
+    """Make this model call and feed `ModelReplied` with the same node and `call`."""
+
+    node_id: str
+    call: int
+    request: AgentRequest
+
+
+class AdmittedCall(Struct, frozen=True):
+    """A call that may run; `digest` must still be that of what is about to run."""
+
+    call: ToolCall
+    digest: str
+
+
+class RunTools(Struct, frozen=True):
+    """Run these calls, in this order where their concurrency demands it.
+
+    Answer with `ToolsFinished` for the same node and `batch_id`.
+    """
+
+    node_id: str
+    label: str
+    batch_id: str
+    calls: tuple[AdmittedCall, ...]
+    policy: ToolAccessPolicy = ToolAccessPolicy.EXECUTION
+
+
+class Wait(Struct, frozen=True):
+    """Feed `TimerFired` for the node at `until` (seconds since the epoch) or later."""
+
+    node_id: str
+    until: float
+
+
+class CancelWork(Struct, frozen=True):
+    """Cancel whatever runs for the node: its model call, its tools, its timer.
+
+    What has been cancelled need not be answered; an answer that comes all the same is ignored.
+    """
+
+    node_id: str
+
+
+class Finish(Struct, frozen=True):
+    """The run has ended, or nothing moves until a person does something."""
+
+    outcome: RunOutcome
+
+
+Effect = CallModel | RunTools | Wait | CancelWork | Finish
+
+
+class Step(Struct, frozen=True):
+    """What follows from one input: effects to carry out and events to tell, both in order."""
+
+    effects: tuple[Effect, ...] = ()
+    events: tuple[RunEvent, ...] = ()
+
+
+NOTHING = Step()

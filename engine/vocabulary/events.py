@@ -1,0 +1,336 @@
+"""Telemetry: everything that a run tells about itself, one small immutable type each.
+
+The tag of a type is its name on an event line. `role` is `user`, `assistant`, `thinking` or
+`system`. No event carries a key, malformed raw arguments or reasoning that may not be shown.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from engine.vocabulary.messages import HandoffArtifact, StructuredInput, Usage
+from engine.vocabulary.report import PendingApproval, RunReport
+from engine.vocabulary.tools import (
+    EditBatch,
+    FileChangeRecord,
+    JsonObject,
+    OutputMeta,
+    ToolCall,
+)
+
+
+class Event(Struct, frozen=True, omit_defaults=True, tag_field="type"):
+    """Base of all events; subclasses are tagged with their snake_case name."""
+
+
+class NodeQueued(Event, frozen=True, tag="node_queued"):
+    """The node's inputs are there; its model call waits for its turn."""
+
+    node_id: str
+    label: str
+
+
+class NodeStarted(Event, frozen=True, tag="node_started"):
+    """The node's model call has begun."""
+
+    node_id: str
+    label: str
+
+
+class ChatMessage(Event, frozen=True, tag="chat_message"):
+    """A whole message of the conversation."""
+
+    node_id: str
+    role: str
+    content: str
+
+
+class ChatMessageDelta(Event, frozen=True, tag="chat_message_delta"):
+    """A piece of a message as it arrives; with `finalize` the message is complete."""
+
+    node_id: str
+    message_id: str
+    role: str
+    delta: str
+    finalize: bool = False
+
+
+class NodeAwaitingInput(Event, frozen=True, tag="node_awaiting_input"):
+    """The node waits for an answer of a person; the answer names `pause_id`."""
+
+    node_id: str
+    label: str
+    context: str
+    is_initial: bool = False
+    structured_input: StructuredInput | None = None
+    pause_id: str = ""
+
+
+class ToolCallProposed(Event, frozen=True, tag="tool_call_proposed"):
+    """The model called a tool; nothing has run yet."""
+
+    node_id: str
+    label: str
+    tool_call: ToolCall
+
+
+class ToolApprovalRequested(Event, frozen=True, tag="tool_approval_requested"):
+    """A call waits for a decision."""
+
+    request: PendingApproval
+
+
+class ToolApproved(Event, frozen=True, tag="tool_approved"):
+    """A call was allowed."""
+
+    approval_id: str
+    node_id: str
+    tool_call_id: str
+    tool_name: str
+
+
+class ToolDenied(Event, frozen=True, tag="tool_denied"):
+    """A call was denied, by a person or by the policy."""
+
+    approval_id: str
+    node_id: str
+    tool_call_id: str
+    tool_name: str
+    reason: str
+
+
+class ToolStarted(Event, frozen=True, tag="tool_started"):
+    """A call runs now."""
+
+    node_id: str
+    tool_call_id: str
+    tool_name: str
+    arguments: JsonObject
+
+
+class ToolRetrying(Event, frozen=True, tag="tool_retrying"):
+    """A call failed in a way that may pass and is tried again after `backoff_ms`."""
+
+    node_id: str
+    tool_call_id: str
+    tool_name: str
+    attempt: int
+    backoff_ms: int
+
+
+class ToolUpdated(Event, frozen=True, tag="tool_updated"):
+    """The latest tail of a running call's output."""
+
+    node_id: str
+    tool_call_id: str
+    tool_name: str
+    content: str
+    output_meta: OutputMeta | None = None
+
+
+class ToolCompleted(Event, frozen=True, tag="tool_completed"):
+    """A call has its result."""
+
+    node_id: str
+    tool_call_id: str
+    tool_name: str
+    content: str
+    is_error: bool = False
+    output_meta: OutputMeta | None = None
+    artifact_ids: tuple[str, ...] = ()
+
+
+class ToolArtifactCreated(Event, frozen=True, tag="tool_artifact_created"):
+    """A large output was put aside."""
+
+    node_id: str
+    artifact_id: str
+    tool_name: str
+    path: str
+    size_bytes: int
+
+
+class FileChanged(Event, frozen=True, tag="file_changed"):
+    """A tool changed a file."""
+
+    node_id: str
+    record: FileChangeRecord
+
+
+class EditBatchRecorded(Event, frozen=True, tag="edit_batch_recorded"):
+    """An editing call can be reverted from now on."""
+
+    node_id: str
+    batch: EditBatch
+
+
+class NodeCompleted(Event, frozen=True, tag="node_completed"):
+    """The engine has accepted the node's output."""
+
+    node_id: str
+    label: str
+    output: Any
+    handoff: HandoffArtifact | None = None
+
+
+class NodeFailed(Event, frozen=True, tag="node_failed"):
+    """The run ended because of this node."""
+
+    node_id: str
+    label: str
+    error: str
+
+
+class NodeInterrupted(Event, frozen=True, tag="node_interrupted"):
+    """The node was interrupted and can be retried."""
+
+    node_id: str
+    label: str
+
+
+class NodeErrored(Event, frozen=True, tag="node_errored"):
+    """The node failed and can be retried."""
+
+    node_id: str
+    label: str
+    error: str
+
+
+class Finished(Event, frozen=True, tag="finished"):
+    """The run has completed."""
+
+    report: RunReport
+
+
+class Aborted(Event, frozen=True, tag="aborted"):
+    """The run was stopped."""
+
+
+class RunError(Event, frozen=True, tag="error"):
+    """The run ended for a reason that belongs to no node."""
+
+    message: str
+
+
+class SubagentSummary(Struct, frozen=True):
+    """A subagent as it is announced; `status` is declared, active, completed or failed."""
+
+    id: str
+    name: str
+    purpose: str
+    status: str
+
+
+class SubagentsDeclared(Event, frozen=True, tag="subagents_declared"):
+    """A node has these subagents now."""
+
+    node_id: str
+    summaries: tuple[SubagentSummary, ...]
+
+
+class SubagentStarted(Event, frozen=True, tag="subagent_started"):
+    """A subagent works."""
+
+    node_id: str
+    subagent_id: str
+
+
+class SubagentCompleted(Event, frozen=True, tag="subagent_completed"):
+    """A subagent has answered."""
+
+    node_id: str
+    subagent_id: str
+
+
+class SubagentFailed(Event, frozen=True, tag="subagent_failed"):
+    """A subagent gave up."""
+
+    node_id: str
+    subagent_id: str
+    error: str
+
+
+class PhaseTimed(Event, frozen=True, tag="phase_timed"):
+    """How long something took, in milliseconds."""
+
+    phase: str
+    label: str
+    duration_ms: int
+    node_id: str | None = None
+
+
+class UsageReported(Event, frozen=True, tag="usage_reported"):
+    """Tokens of one model call, as the provider counted them."""
+
+    node_id: str
+    usage: Usage
+    model: str
+    max_context_tokens: int | None = None
+
+
+class AiInvokeFailed(Event, frozen=True, tag="ai_invoke_failed"):
+    """One model call failed; the engine decides what becomes of it."""
+
+    node_id: str
+    label: str
+    error: str
+
+
+class OutputRepairStarted(Event, frozen=True, tag="output_repair_started"):
+    """An overseer call tries to repair the node's output."""
+
+    node_id: str
+    model: str
+
+
+class OutputRepairSucceeded(Event, frozen=True, tag="output_repair_succeeded"):
+    """The repaired output fits."""
+
+    node_id: str
+    model: str
+
+
+class OutputRepairFailed(Event, frozen=True, tag="output_repair_failed"):
+    """The overseer could not repair the output; `reason` is one of a few fixed sentences."""
+
+    node_id: str
+    reason: str
+
+
+RunEvent = (
+    NodeQueued
+    | NodeStarted
+    | ChatMessage
+    | ChatMessageDelta
+    | NodeAwaitingInput
+    | ToolCallProposed
+    | ToolApprovalRequested
+    | ToolApproved
+    | ToolDenied
+    | ToolStarted
+    | ToolRetrying
+    | ToolUpdated
+    | ToolCompleted
+    | ToolArtifactCreated
+    | FileChanged
+    | EditBatchRecorded
+    | NodeCompleted
+    | NodeFailed
+    | NodeInterrupted
+    | NodeErrored
+    | Finished
+    | Aborted
+    | RunError
+    | SubagentsDeclared
+    | SubagentStarted
+    | SubagentCompleted
+    | SubagentFailed
+    | PhaseTimed
+    | UsageReported
+    | AiInvokeFailed
+    | OutputRepairStarted
+    | OutputRepairSucceeded
+    | OutputRepairFailed
+)

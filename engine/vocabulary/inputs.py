@@ -1,0 +1,169 @@
+"""What may be fed to the engine. `at` is the time of the input in seconds since the epoch.
+
+Inputs are plain data, so a run can be recorded and fed again.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from engine.vocabulary.errors import CallFailure
+from engine.vocabulary.messages import Attachment, TurnOutcome
+from engine.vocabulary.tools import NO_EFFECTS, ApprovalMode, ToolEffects, ToolResult
+
+
+class Entrypoint(Struct, frozen=True, omit_defaults=True):
+    """What a person starts the run with."""
+
+    text: str = ""
+    attachments: tuple[Attachment, ...] = ()
+
+
+class Started(Struct, frozen=True, tag="started"):
+    """The run begins, or goes on after it was restored from a checkpoint."""
+
+    at: float
+
+
+class ModelReplied(Struct, frozen=True, tag="model_replied"):
+    """The model call `call` of a node has ended, one way or the other."""
+
+    node_id: str
+    call: int
+    reply: TurnOutcome | CallFailure
+    at: float
+
+
+class ToolsFinished(Struct, frozen=True, tag="tools_finished"):
+    """The calls of one `RunTools` effect have ended; `results` may be short."""
+
+    node_id: str
+    batch_id: str
+    results: tuple[ToolResult, ...]
+    at: float
+    effects: ToolEffects = NO_EFFECTS
+
+
+class HumanAnswered(Struct, frozen=True, tag="human_answered"):
+    """A person answered a waiting node. An empty `pause_id` means its current question."""
+
+    node_id: str
+    text: str
+    at: float
+    attachments: tuple[Attachment, ...] = ()
+    pause_id: str = ""
+
+
+class ToolDecided(Struct, frozen=True, tag="tool_decided"):
+    """A person decided about one call."""
+
+    approval_id: str
+    allow: bool
+    at: float
+    reason: str | None = None
+
+
+class RetryAsked(Struct, frozen=True, tag="retry_asked"):
+    """A person wants a failed or interrupted node to try again, perhaps with a message."""
+
+    node_id: str
+    at: float
+    message: str | None = None
+    attachments: tuple[Attachment, ...] = ()
+
+
+class NodeInterruptAsked(Struct, frozen=True, tag="node_interrupt_asked"):
+    """A person interrupts one node; the run goes on."""
+
+    node_id: str
+    at: float
+
+
+class MessageQueued(Struct, frozen=True, tag="message_queued"):
+    """A live message to a node; delivered before the node's next model call.
+
+    `skill_prompt` is added to the node's system prompt once.
+    """
+
+    node_id: str
+    message_id: str
+    text: str
+    at: float
+    attachments: tuple[Attachment, ...] = ()
+    skill_prompt: str | None = None
+
+
+class MessageEdited(Struct, frozen=True, tag="message_edited"):
+    """A queued message gets another text."""
+
+    message_id: str
+    text: str
+    at: float
+
+
+class MessageWithdrawn(Struct, frozen=True, tag="message_withdrawn"):
+    """A queued message is taken back."""
+
+    message_id: str
+    at: float
+
+
+class RuntimePatch(Struct, frozen=True, omit_defaults=True):
+    """Changes to one node in mid-run; an absent field stays as it is.
+
+    `clear_reasoning` takes effort and budget back to 'none set'.
+    """
+
+    model: str | None = None
+    approval_mode: ApprovalMode | None = None
+    reasoning_effort: str | None = None
+    reasoning_budget_tokens: int | None = None
+    clear_reasoning: bool = False
+    fast_mode: bool | None = None
+
+
+class NodePatched(Struct, frozen=True, tag="node_patched"):
+    """A person changed a node's settings while the run is on."""
+
+    node_id: str
+    patch: RuntimePatch
+    at: float
+
+
+class EditBatchReverted(Struct, frozen=True, tag="edit_batch_reverted"):
+    """An edit batch was undone; its records are forgotten."""
+
+    node_id: str
+    batch_id: str
+    at: float
+
+
+class TimerFired(Struct, frozen=True, tag="timer_fired"):
+    """The time of a `Wait` effect has come."""
+
+    node_id: str
+    at: float
+
+
+class Stopped(Struct, frozen=True, tag="stopped"):
+    """The run is to end now."""
+
+    at: float
+
+
+EngineInput = (
+    Started
+    | ModelReplied
+    | ToolsFinished
+    | HumanAnswered
+    | ToolDecided
+    | RetryAsked
+    | NodeInterruptAsked
+    | MessageQueued
+    | MessageEdited
+    | MessageWithdrawn
+    | NodePatched
+    | EditBatchReverted
+    | TimerFired
+    | Stopped
+)

@@ -1,0 +1,1 @@
+"""How a run is hosted: driven, observed, given tools and settings. Knows no Qt."""

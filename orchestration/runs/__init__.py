@@ -1,0 +1,1 @@
+"""Runs from start to end: preparation, drive loop, events, journal and projection."""

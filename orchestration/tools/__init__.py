@@ -1,0 +1,1 @@
+"""The registry of tools and what runs their calls."""

@@ -1,0 +1,1 @@
+"""The execution folder and its borders."""

@@ -1,0 +1,1 @@
+"""How OpenFlow talks to models: profiles, wire mappings and adapters."""

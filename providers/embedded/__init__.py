@@ -1,0 +1,1 @@
+"""The demo model that runs on the user's own computer."""
