@@ -1,0 +1,54 @@
+"""The jail that every file tool stays in: the execution folder and the folders a user added."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+
+class PathRefused(Exception):
+    """A path that no tool may touch; the message names it and says why."""
+
+
+class Workspace:
+    """The folders that a run may read and write.
+
+    Relative paths start at `root`. An absolute path is accepted where it lies in `root` or in one
+    of the added folders. Symbolic links and `..` are followed as the file system does, so what
+    counts is where a path really leads.
+    """
+
+    __slots__ = ("_allowed", "root")
+
+    def __init__(self, root: Path, added: Iterable[Path] = ()) -> None:
+        """Take existing folders; a missing one is an `OSError`."""
+        self.root = root.resolve(strict=True)
+        self._allowed = (self.root, *(folder.resolve(strict=True) for folder in added))
+
+    def resolve(self, text: str) -> Path:
+        """Give the real path that `text` leads to; the path itself need not exist.
+
+        Args:
+            text: as a model wrote it, absolute or relative to the execution folder.
+
+        Raises:
+            PathRefused: it is blank, has a NUL character or leads out of the allowed folders.
+        """
+        if not text.strip():
+            raise PathRefused("the path is blank")
+        if "\0" in text:
+            raise PathRefused(f"the path {text!r} has a NUL character in it")
+        real = Path(os.path.realpath(self.root / text))
+        if not any(real.is_relative_to(folder) for folder in self._allowed):
+            raise PathRefused(
+                f"'{text}' leads out of the execution folder and of the folders that were added"
+            )
+        return real
+
+    def label(self, path: Path) -> str:
+        """Name a real path as tools print it: relative to the execution folder, with `/`."""
+        try:
+            return Path(os.path.relpath(path, self.root)).as_posix()
+        except ValueError:  # another drive: there is no relative path
+            return path.as_posix()
