@@ -1,0 +1,80 @@
+"""The port through which everything passes that a run needs to go on or to be run again."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from msgspec import Struct
+
+from engine.vocabulary.effects import AdmittedCall
+from engine.vocabulary.inputs import EngineInput, ModelReplied
+from engine.vocabulary.tools import ToolResult
+
+
+class Journal(Protocol):
+    """Takes a run's facts in the order in which they come about.
+
+    `turn` and `input` share one order: together they are the inputs of the engine, each written
+    down before it is fed. `intent` and `result` return when the fact is safe.
+    """
+
+    def opened(self, run_id: str, seed: bytes) -> None:
+        """The run begins; `seed` makes its ids and its randomness."""
+
+    def input(self, value: EngineInput) -> None:
+        """This is fed to the engine next."""
+
+    def turn(self, reply: ModelReplied) -> None:
+        """A model's reply, which is fed to the engine next."""
+
+    async def intent(self, node_id: str, call: AdmittedCall) -> None:
+        """This call runs next."""
+
+    async def result(self, node_id: str, result: ToolResult) -> None:
+        """The call has ended."""
+
+
+class CallIntent(Struct, frozen=True):
+    """A tool call that was about to run."""
+
+    node_id: str
+    call: AdmittedCall
+
+
+class CallResult(Struct, frozen=True):
+    """A tool call that has ended."""
+
+    node_id: str
+    result: ToolResult
+
+
+class MemoryJournal:
+    """Keeps everything in memory, for as long as the run's session lives."""
+
+    __slots__ = ("inputs", "run_id", "seed", "tool_facts")
+
+    def __init__(self) -> None:
+        self.run_id = ""
+        self.seed = b""
+        self.inputs: list[EngineInput] = []
+        self.tool_facts: list[CallIntent | CallResult] = []
+
+    def opened(self, run_id: str, seed: bytes) -> None:
+        """Note what the run is made from."""
+        self.run_id, self.seed = run_id, seed
+
+    def input(self, value: EngineInput) -> None:
+        """Note an input."""
+        self.inputs.append(value)
+
+    def turn(self, reply: ModelReplied) -> None:
+        """Note a model's reply among the inputs."""
+        self.inputs.append(reply)
+
+    async def intent(self, node_id: str, call: AdmittedCall) -> None:
+        """Note that a call is about to run."""
+        self.tool_facts.append(CallIntent(node_id, call))
+
+    async def result(self, node_id: str, result: ToolResult) -> None:
+        """Note that a call has ended."""
+        self.tool_facts.append(CallResult(node_id, result))
