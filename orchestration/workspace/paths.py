@@ -33,12 +33,15 @@ class Workspace:
             text: as a model wrote it, absolute or relative to the execution folder.
 
         Raises:
-            PathRefused: it is blank, has a NUL character or leads out of the allowed folders.
+            PathRefused: it is blank, no path at all, or leads out of the allowed folders.
         """
         if not text.strip():
             raise PathRefused("the path is blank")
-        if "\0" in text:
-            raise PathRefused(f"the path {text!r} has a NUL character in it")
+        try:
+            if b"\0" in os.fsencode(text):
+                raise PathRefused(f"the path {text!r} has a NUL character in it")
+        except UnicodeEncodeError:
+            raise PathRefused(f"the path {text!r} is not text") from None
         real = Path(os.path.realpath(self.root / text))
         if not any(real.is_relative_to(folder) for folder in self._allowed):
             raise PathRefused(
