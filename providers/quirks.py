@@ -1,0 +1,141 @@
+"""What an endpoint cannot do, learned from its refusals and kept for the next request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from enum import StrEnum
+from typing import Any
+
+
+class Quirk(StrEnum):
+    """One thing that an endpoint refuses for a model."""
+
+    NO_REQUIRED_CHOICE = "no_required_tool_choice"
+    NO_TOOL_CHOICE = "no_tool_choice"
+    NO_STRICT_TOOLS = "no_strict_tools"
+    NO_ENCRYPTED_REASONING = "no_encrypted_reasoning"
+    NO_REASONING_SUMMARY = "no_reasoning_summary"
+    NO_REASONING_OPTIONS = "no_reasoning_options"
+    NO_STREAM_USAGE = "no_stream_usage"
+    NO_CACHE_KEY = "no_cache_key"
+    NO_FAST_MODE = "no_fast_mode"
+    COMPLETION_TOKENS = "max_completion_tokens"
+
+
+QUIRK_SENTENCES: Mapping[Quirk, str] = {
+    Quirk.NO_REQUIRED_CHOICE: "A tool call cannot be demanded; the model is asked for one instead.",
+    Quirk.NO_TOOL_CHOICE: "The choice of tools cannot be steered at all.",
+    Quirk.NO_STRICT_TOOLS: "Strict schemas are refused; outputs are checked here only.",
+    Quirk.NO_ENCRYPTED_REASONING: "Reasoning is not kept from one turn to the next.",
+    Quirk.NO_REASONING_SUMMARY: "Reasoning is not summarised.",
+    Quirk.NO_REASONING_OPTIONS: "Reasoning effort and budget are refused and left out.",
+    Quirk.NO_STREAM_USAGE: "Token counts cannot be asked for.",
+    Quirk.NO_CACHE_KEY: "Prompt-cache settings are refused and left out.",
+    Quirk.NO_FAST_MODE: "There is no fast mode.",
+    Quirk.COMPLETION_TOKENS: "The output limit is called max_completion_tokens.",
+}
+
+
+class Quirks:
+    """The quirks of one endpoint, by model.
+
+    Args:
+        known: what was learned before, as `as_data` gave it; unknown names are ignored.
+        on_learned: told of each new quirk with the model's name, to store it.
+    """
+
+    def __init__(
+        self,
+        known: Mapping[str, Iterable[str]] | None = None,
+        on_learned: Callable[[str, Quirk], None] | None = None,
+    ) -> None:
+        names = {quirk.value for quirk in Quirk}
+        self._by_model: dict[str, frozenset[Quirk]] = {
+            model: frozenset(Quirk(name) for name in quirks if name in names)
+            for model, quirks in (known or {}).items()
+        }
+        self._on_learned = on_learned
+
+    def of(self, model: str) -> frozenset[Quirk]:
+        """What is known about the model."""
+        return self._by_model.get(model, frozenset())
+
+    def learn(self, model: str, quirk: Quirk) -> bool:
+        """Note a quirk; false if it was known."""
+        known = self.of(model)
+        if quirk in known:
+            return False
+        self._by_model[model] = known | {quirk}
+        if self._on_learned is not None:
+            self._on_learned(model, quirk)
+        return True
+
+    def as_data(self) -> dict[str, list[str]]:
+        """Everything that is known, as plain JSON data in a fixed order."""
+        return {
+            model: sorted(quirk.value for quirk in quirks)
+            for model, quirks in sorted(self._by_model.items())
+        }
+
+    def __repr__(self) -> str:
+        return f"Quirks({self.as_data()!r})"
+
+
+def quirk_in_refusal(status: int, message: str, body: Mapping[str, Any]) -> Quirk | None:
+    """Which quirk a refused request points to, if the request had what was refused.
+
+    Args:
+        status: the HTTP status of the refusal.
+        message: its text, as long as it is.
+        body: the request that was refused.
+    """
+    if status not in (400, 404, 422):
+        return None
+    text = message.lower()
+    if "did not call" in text:
+        # The choice was accepted; the model did not keep to it.
+        return None
+    if "tool_choice" in text or "tool choice" in text:
+        return _choice_quirk(body)
+    for words, fields, quirk in _REFUSALS:
+        if any(word in text for word in words) and any(_has(body, name) for name in fields):
+            return quirk
+    return None
+
+
+def _choice_quirk(body: Mapping[str, Any]) -> Quirk | None:
+    choice = body.get("tool_choice")
+    if choice in ("required", {"type": "any"}):
+        return Quirk.NO_REQUIRED_CHOICE
+    return Quirk.NO_TOOL_CHOICE if choice is not None else None
+
+
+def _has(body: Mapping[str, Any], name: str) -> bool:
+    if name == "strict":
+        return any(
+            tool.get("strict") or tool.get("function", {}).get("strict")
+            for tool in body.get("tools", ())
+        )
+    head, _, tail = name.partition(".")
+    value = body.get(head)
+    return value is not None and (not tail or (isinstance(value, Mapping) and tail in value))
+
+
+_REFUSALS: tuple[tuple[tuple[str, ...], tuple[str, ...], Quirk], ...] = (
+    (("max_completion_tokens",), ("max_tokens",), Quirk.COMPLETION_TOKENS),
+    (("stream_options",), ("stream_options",), Quirk.NO_STREAM_USAGE),
+    (
+        ("prompt_cache", "cache_control"),
+        ("prompt_cache_key", "cache_control"),
+        Quirk.NO_CACHE_KEY,
+    ),
+    (("service_tier", "service tier"), ("service_tier",), Quirk.NO_FAST_MODE),
+    (("encrypted", "'include'"), ("include",), Quirk.NO_ENCRYPTED_REASONING),
+    (("summar",), ("reasoning.summary",), Quirk.NO_REASONING_SUMMARY),
+    (
+        ("reasoning", "thinking", "effort"),
+        ("reasoning", "reasoning_effort", "reasoning_budget_tokens", "thinking", "output_config"),
+        Quirk.NO_REASONING_OPTIONS,
+    ),
+    (("strict", "invalid schema for function"), ("strict",), Quirk.NO_STRICT_TOOLS),
+)
