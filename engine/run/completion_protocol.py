@@ -1,0 +1,247 @@
+"""What one model turn means: a submitted output, tool calls, a question, words, or a failure.
+
+A node completes through a valid submit call and in no other way. A harness tool stands alone in
+its turn. Whatever was cut off is not acted on.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from typing import Any, NoReturn
+
+from engine.run.markup import strip_tool_markup
+from engine.run.questions import as_text, read_questions
+from engine.run.schema import CompiledSchema, UncompilableSchema, compiled, shortened
+from engine.vocabulary.errors import (
+    CallFailure,
+    EmptyTurn,
+    MalformedSubmit,
+    MixedToolTurn,
+    ModelCallError,
+    RepairCandidate,
+    TruncatedOutput,
+)
+from engine.vocabulary.messages import (
+    Completed,
+    InputRequest,
+    MessageTurn,
+    ModelTurn,
+    ToolCallsTurn,
+    TurnOutcome,
+    WireCall,
+)
+from engine.vocabulary.requests import AgentRequest
+from engine.vocabulary.tools import HARNESS_TOOLS, SUBMIT_TOOL, JsonObject, ToolCall
+
+_FINISHED_BY_ITSELF = frozenset({"stop", "tool_calls"})
+_NAMESPACE = "functions."
+_TEMPLATE_TOKENS = re.compile(r"(?:\s*(?:</?[\w.:-]{1,40}>|<\|[^<>|]{1,40}\|>))+\s*$")
+_NO_OUTPUT = "there is no 'output' in the arguments"
+_UNDECLARED = (
+    "the arguments are neither {'output': {...}} nor fields of the output; "
+    "put the output's fields, and only those, under 'output'"
+)
+
+
+class _WrongEnvelope(Exception):
+    """The arguments of a submit call hold nothing that could be an output."""
+
+
+def interpret(turn: ModelTurn, request: AgentRequest) -> TurnOutcome:
+    """Say what a finished turn means for the node that made `request`.
+
+    Ids of tool calls are left empty; the engine gives them. Questions are read, not judged.
+
+    Raises:
+        ModelCallError: with `TruncatedOutput`, `EmptyTurn`, `MixedToolTurn` or
+            `MalformedSubmit`, the last one with a candidate for repair.
+    """
+    calls = turn.calls
+    if turn.truncated or turn.finish_reason.lower() == "length":
+        raise ModelCallError(_cut_off(turn, request))
+    if not calls:
+        return _words(turn, request)
+    names = [offered_name(call.name, request) for call in calls]
+    if len(names) > 1 and not HARNESS_TOOLS.isdisjoint(names):
+        raise ModelCallError(MixedToolTurn(tuple(names), turn.usage))
+    if names[0] == SUBMIT_TOOL:
+        return _submitted(calls[0], turn, request)
+    if names[0] in HARNESS_TOOLS:
+        return _asked(calls[0], turn, request)
+    return ToolCallsTurn(
+        tuple([_tool_call(name, call) for name, call in zip(names, calls, strict=True)]),
+        _said(turn),
+        turn.reasoning,
+        turn.usage,
+    )
+
+
+def offered_name(name: str, request: AgentRequest) -> str:
+    """Strip what some models put around a tool's name, where an offered name is left over."""
+    if name in HARNESS_TOOLS:
+        return name
+    offered = [tool.name for tool in request.available_tools]
+    if name in offered:
+        return name
+    bare = _TEMPLATE_TOKENS.sub("", name.strip()).removeprefix(_NAMESPACE)
+    return bare if bare in offered or bare in HARNESS_TOOLS else name
+
+
+def _cut_off(turn: ModelTurn, request: AgentRequest) -> TruncatedOutput:
+    names = tuple(sorted({offered_name(call.name, request) for call in turn.calls}))
+    if turn.finish_reason.lower() == "length":
+        reason = "length"
+    elif turn.finish_reason in _FINISHED_BY_ITSELF and _any_unreadable(turn.calls):
+        reason = "unterminated"
+    else:
+        reason = "stream"
+    return TruncatedOutput(reason, names, turn.usage)
+
+
+def _any_unreadable(calls: Iterable[WireCall]) -> bool:
+    return any(call.arguments is None for call in calls)
+
+
+def _words(turn: ModelTurn, request: AgentRequest) -> MessageTurn:
+    text = _said(turn)
+    if text is None:
+        raise ModelCallError(
+            EmptyTurn(
+                f"{request.model} ended its turn with neither a tool call nor any text "
+                f"(finish reason: {turn.finish_reason or 'none'})",
+                turn.usage,
+            )
+        )
+    return MessageTurn(text, turn.reasoning, turn.usage)
+
+
+def _said(turn: ModelTurn) -> str | None:
+    return strip_tool_markup(turn.text) if turn.text else None
+
+
+def _tool_call(name: str, call: WireCall) -> ToolCall:
+    if call.arguments is None:
+        problem = call.arguments_error or "the arguments are not a JSON object"
+        return ToolCall("", name, {}, call.provider_call_id, shortened(problem))
+    return ToolCall("", name, call.arguments, call.provider_call_id)
+
+
+def _asked(call: WireCall, turn: ModelTurn, request: AgentRequest) -> InputRequest:
+    arguments = call.arguments or {}
+    structured = read_questions(arguments)
+    message = arguments.get("assistant_message")
+    text = message.strip() if isinstance(message, str) else ""
+    if not text and structured is not None and request.tool_config.allow_structured_user_input:
+        text = as_text(structured)
+    return InputRequest(text, structured, turn.reasoning, turn.usage)
+
+
+def _submitted(call: WireCall, turn: ModelTurn, request: AgentRequest) -> Completed:
+    schema = request.output_schema
+    if call.arguments is None:
+        detail = call.arguments_error or "the arguments are not a JSON object"
+        _refuse(call, turn, schema, "invalid_json", detail)
+    try:
+        judge = compiled(schema)
+    except UncompilableSchema:
+        judge = None
+    try:
+        output, message = _unwrapped(call.arguments, schema, judge)
+    except _WrongEnvelope as error:
+        _refuse(call, turn, schema, "wrong_envelope", str(error))
+    if judge is not None and not judge.is_valid(output):
+        output = judge.coerce(output)
+        if not judge.is_valid(output):
+            _refuse(call, turn, schema, "schema_violation", "; ".join(judge.problems(output)))
+    return Completed(
+        output,
+        (strip_tool_markup(message) if message else None) or _said(turn),
+        turn.reasoning,
+        turn.usage,
+    )
+
+
+def _refuse(
+    call: WireCall, turn: ModelTurn, schema: JsonObject, kind: str, detail: str
+) -> NoReturn:
+    detail = shortened(detail)
+    failure: CallFailure = MalformedSubmit(detail, kind, turn.usage)
+    raw = call.raw_arguments
+    if not raw and call.arguments is not None:
+        raw = json.dumps(call.arguments, ensure_ascii=False)
+    candidate = RepairCandidate(
+        tool_name=SUBMIT_TOOL,
+        raw_arguments=raw,
+        detail=detail,
+        output_schema=schema,
+        kind=kind,
+        provider_call_id=call.provider_call_id,
+        finish_reason=turn.finish_reason,
+    )
+    raise ModelCallError(failure, candidate) from None
+
+
+def _unwrapped(
+    arguments: JsonObject, schema: JsonObject, judge: CompiledSchema | None
+) -> tuple[Any, str | None]:
+    """The output in the arguments and the message beside it, whatever envelope they came in."""
+    output = arguments.get("output")
+    message = arguments.get("assistant_message")
+    message = message if isinstance(message, str) else None
+    if isinstance(output, dict):
+        if judge is None or judge.is_valid(output):
+            return output, message
+        return _regrouped(output, schema), message
+    fields = {key: value for key, value in arguments.items() if key != "assistant_message"}
+    if not fields:
+        return _salvaged(message, schema), None
+    properties = _properties(schema)
+    declared = fields.keys() <= properties.keys()
+    if judge is not None:
+        if declared and judge.is_valid(fields):
+            return fields, message
+        if "output" in fields and judge.is_valid(judge.coerce(output)):
+            return output, message
+    fields = _regrouped(fields, schema)
+    if not properties or fields.keys() <= properties.keys():
+        return fields, message
+    if "output" in fields:
+        return output, message
+    raise _WrongEnvelope(_UNDECLARED)
+
+
+def _salvaged(message: str | None, schema: JsonObject) -> JsonObject:
+    """The output of a model that put all it had to say into the message."""
+    text = message.strip() if message else ""
+    if not text:
+        raise _WrongEnvelope(_NO_OUTPUT)
+    properties = _properties(schema)
+    required = schema.get("required")
+    if isinstance(required, list) and required and isinstance(required[0], str):
+        field = required[0]
+    elif "summary" in properties:
+        field = "summary"
+    else:
+        field = next(iter(properties), "content")
+    return {field: text}
+
+
+def _regrouped(fields: JsonObject, schema: JsonObject) -> JsonObject:
+    """Move fields that stand beside a missing object, but belong into it, into it."""
+    for name, part in _properties(schema).items():
+        nested = _properties(part) if isinstance(part, dict) else {}
+        if not nested or name in fields:
+            continue
+        moved = {key: value for key, value in fields.items() if key in nested}
+        required = part.get("required")
+        if moved and all(key in moved for key in (required if isinstance(required, list) else ())):
+            rest = {key: value for key, value in fields.items() if key not in moved}
+            fields = {**rest, name: moved}
+    return fields
+
+
+def _properties(schema: JsonObject) -> JsonObject:
+    properties = schema.get("properties")
+    return properties if isinstance(properties, dict) else {}
