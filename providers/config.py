@@ -46,19 +46,15 @@ class Secret:
 
 
 class Endpoint(Protocol):
-    """Where a server listens. `base_url` has no version; `api_key` may be empty."""
+    """Where a server listens."""
 
     @property
     def base_url(self) -> str:
-        """Scheme, host and port."""
+        """Its address, with or without the version."""
 
     @property
     def api_key(self) -> str:
         """The key that the server wants."""
-
-
-class EndpointUnavailable(Exception):
-    """A server of our own cannot be started; the text says why and what to do."""
 
 
 class EndpointSource(Protocol):
@@ -68,7 +64,7 @@ class EndpointSource(Protocol):
         """Start the server unless it runs, and say where it is.
 
         Raises:
-            EndpointUnavailable: if it cannot be started.
+            ModelCallError: if it cannot be started; the failure says why and what to do.
         """
 
 
