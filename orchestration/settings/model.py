@@ -1,0 +1,68 @@
+"""The settings of the program. They hold references to keys, never a key."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Wire = Literal["chat", "responses", "messages"]
+Count = Annotated[int, Field(ge=1)]
+
+
+class _Section(BaseModel):
+    """Frozen; keys that this version does not know are kept and written back."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+
+class ProviderProfile(_Section):
+    """What a user changed about one provider; an absent field is as the provider's own.
+
+    `key_ref` is the name under which the secret store keeps the key. `model_wires` says which
+    models speak another wire than the profile does. `timeout_s` is in seconds.
+    """
+
+    base_url: str | None = None
+    wire: Wire | None = None
+    default_model: str | None = None
+    model_wires: dict[str, Wire] = Field(default_factory=dict)
+    timeout_s: Annotated[float, Field(gt=0)] | None = None
+    reasoning_effort: str | None = None
+    key_ref: str | None = None
+
+
+class EmbeddedModel(_Section):
+    """The model on this computer: a GGUF file of the user's, or the one that is installed.
+
+    `n_ctx` is in tokens; `threads` without a value means as many as there are cores.
+    """
+
+    model_file: str | None = None
+    n_ctx: Count = 4096
+    threads: Count | None = None
+
+
+class Limits(_Section):
+    """How much may go on at once in the whole program."""
+
+    provider_calls: Count = 8
+    tools: Count = 16
+
+
+class Settings(_Section):
+    """Everything that a user can set.
+
+    `active_provider` is what nodes use that name none. `added_folders` may be read and written by
+    tools besides a run's execution folder.
+    """
+
+    active_provider: str | None = None
+    providers: dict[str, ProviderProfile] = Field(default_factory=dict)
+    embedded: EmbeddedModel = EmbeddedModel()
+    limits: Limits = Limits()
+    added_folders: tuple[str, ...] = ()
+
+    def profile(self, provider_id: str) -> ProviderProfile:
+        """What the user changed about this provider; an empty profile if nothing."""
+        return self.providers.get(provider_id) or ProviderProfile()

@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from orchestration.settings.data_folder import data_folder, managed_folder, path_segment
+
+
+def test_the_option_wins_over_the_environment_and_that_over_the_platform(tmp_path: Path) -> None:
+    env = {"OPENFLOW_DATA_DIR": str(tmp_path / "env")}
+    assert data_folder(tmp_path / "chosen", env) == tmp_path / "chosen"
+    assert data_folder(None, env) == tmp_path / "env"
+    assert data_folder(None, {"OPENFLOW_DATA_DIR": " "}).name == "openflow"
+
+
+@pytest.mark.parametrize(
+    ("text", "segment"),
+    [
+        ("feature-plan_1.a", "feature-plan_1.a"),
+        ("a/b", "a%2Fb"),
+        ("..", "%2E%2E"),
+        (".", "%2E"),
+        ("é", "%C3%A9"),
+        ("", "%"),
+    ],
+)
+def test_any_id_is_one_path_component(text: str, segment: str) -> None:
+    assert path_segment(text) == segment
+
+
+def test_a_managed_folder_lies_in_the_data_folder(tmp_path: Path) -> None:
+    folder = managed_folder(tmp_path, "../../etc")
+    assert folder.parent == tmp_path / "workspaces" / "workflows"
+    assert folder.resolve().is_relative_to(tmp_path.resolve())
