@@ -1,0 +1,63 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.run.approval_policy import Verdict, call_digest, decide
+from engine.vocabulary.tools import ApprovalMode, ToolTier
+
+ALLOW, PROMPT, DENY = Verdict.AUTO_ALLOW, Verdict.PROMPT, Verdict.DENY
+
+
+@pytest.mark.parametrize(
+    ("mode", "read", "write"),
+    [
+        (ApprovalMode.YOLO, ALLOW, ALLOW),
+        (ApprovalMode.READ_ONLY, ALLOW, DENY),
+        (ApprovalMode.ALWAYS_ASK, PROMPT, PROMPT),
+        (ApprovalMode.WRITE, ALLOW, PROMPT),
+    ],
+)
+def test_mode_and_tier_decide(mode: ApprovalMode, read: Verdict, write: Verdict) -> None:
+    assert decide(mode, ToolTier.READ) is read
+    assert decide(mode, ToolTier.WRITE) is write
+
+
+def test_every_mode_has_a_verdict_for_every_tier() -> None:
+    assert all(decide(mode, tier) in Verdict for mode in ApprovalMode for tier in ToolTier)
+
+
+def test_a_digest_is_hex_and_does_not_depend_on_the_order_of_keys() -> None:
+    digest = call_digest(("node",), "write", {"path": "a", "content": "x"})
+    assert len(digest) == 64
+    assert digest == call_digest(("node",), "write", {"content": "x", "path": "a"})
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "arguments"),
+    [
+        (("other",), "write", {"path": "a"}),
+        (("node", "helper"), "write", {"path": "a"}),
+        (("node",), "edit", {"path": "a"}),
+        (("node",), "write", {"path": "b"}),
+        (("node",), "write", {"path": "a", "more": None}),
+        (("node",), "write", {"path": ["a"]}),
+    ],
+)
+def test_a_digest_binds_path_tool_and_arguments(
+    path: tuple[str, ...], name: str, arguments: dict[str, object]
+) -> None:
+    assert call_digest(path, name, arguments) != call_digest(("node",), "write", {"path": "a"})
+
+
+def test_the_parts_of_a_path_do_not_run_together() -> None:
+    assert call_digest(("a", "b"), "read", {}) != call_digest(("ab",), "read", {})
+
+
+@given(st.dictionaries(st.text(), st.text() | st.integers() | st.lists(st.booleans())))
+def test_any_arguments_have_a_digest(arguments: dict[str, object]) -> None:
+    shuffled = dict(reversed(arguments.items()))
+    assert call_digest(("n",), "t", arguments) == call_digest(("n",), "t", shuffled)
+
+
+def test_text_that_is_no_unicode_has_a_digest() -> None:
+    assert call_digest(("n",), "t", {"a": "\ud800"})
