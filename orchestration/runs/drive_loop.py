@@ -1,0 +1,334 @@
+"""The only stepper of a run's engine: one input at a time in, effects carried out, events told."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from msgspec.structs import replace
+
+from engine.vocabulary.effects import CallModel, CancelWork, Finish, RunTools, Step, Wait
+from engine.vocabulary.errors import (
+    CallFailure,
+    CallInterrupted,
+    InteractionError,
+    RequestFailure,
+    RunIsOver,
+)
+from engine.vocabulary.events import RunError, RunEvent, UsageReported
+from engine.vocabulary.inputs import (
+    EngineInput,
+    ModelReplied,
+    Started,
+    Stopped,
+    TimerFired,
+    ToolsFinished,
+)
+from engine.vocabulary.messages import TurnOutcome
+from engine.vocabulary.ports import ToolPort
+from engine.vocabulary.report import NeedsInteraction, RunFailed, RunOutcome
+from orchestration.runs.journal import Journal
+from orchestration.runs.limits import Budget
+from orchestration.runs.task_group import TaskGroup, Work
+
+logger = logging.getLogger(__name__)
+
+STOP_WITHIN_S = 2.0
+INPUTS_A_TURN = 32
+"""After so many inputs the event loop gets its turn."""
+
+
+class Steppable(Protocol):
+    """What the loop needs of an engine."""
+
+    def feed(self, given: EngineInput) -> Step:
+        """Take one input."""
+
+
+class ModelCaller(Protocol):
+    """Makes one model call and tells about it."""
+
+    async def call(self, effect: CallModel) -> TurnOutcome | CallFailure:
+        """Give the reply, or how the call failed."""
+
+
+def _unknown_window(model: str) -> int | None:
+    return None
+
+
+class DriveLoop:
+    """Drives one engine until it is over or waits for a person.
+
+    Results, answers and timers go into one mailbox and are fed one at a time. Every method
+    belongs to the thread of the event loop that was running when the loop was made.
+    """
+
+    __slots__ = (
+        "_budget",
+        "_clock",
+        "_context_window",
+        "_effects",
+        "_emit",
+        "_engine",
+        "_journal",
+        "_loop",
+        "_mailbox",
+        "_models",
+        "_outcome",
+        "_scheduled",
+        "_settlers",
+        "_stopping",
+        "_tasks",
+        "_timers",
+        "_tools",
+    )
+
+    def __init__(
+        self,
+        engine: Steppable,
+        *,
+        models: ModelCaller,
+        tools: ToolPort,
+        emit: Callable[[RunEvent], None],
+        journal: Journal,
+        budget: Budget,
+        clock: Callable[[], float] = time.time,
+        context_window: Callable[[str], int | None] = _unknown_window,
+    ) -> None:
+        """Take what surrounds the engine.
+
+        Args:
+            engine: what is driven.
+            models: makes the model calls.
+            tools: runs the tool batches.
+            emit: tells an event.
+            journal: gets every input before it is fed.
+            budget: the process-wide limits.
+            clock: seconds since the epoch.
+            context_window: the context of a model by name, in tokens, where it is known.
+        """
+        self._engine = engine
+        self._models = models
+        self._tools = tools
+        self._emit = emit
+        self._journal = journal
+        self._budget = budget
+        self._clock = clock
+        self._context_window = context_window
+        self._loop = asyncio.get_running_loop()
+        self._mailbox: deque[tuple[EngineInput, asyncio.Future[None] | None]] = deque()
+        self._scheduled = False
+        self._stopping = False
+        self._outcome: RunOutcome | None = None
+        self._settlers: list[asyncio.Future[RunOutcome]] = []
+        self._tasks = TaskGroup(self._loop)
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._effects: dict[type, Callable[[Any], None]] = {
+            CallModel: self._call_model,
+            RunTools: self._run_tools,
+            Wait: self._wait,
+            CancelWork: self._cancel_work,
+            Finish: self._finish,
+        }
+
+    @property
+    def outcome(self) -> RunOutcome | None:
+        """How the run stands, `None` while something moves."""
+        return self._outcome
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the run has ended."""
+        return self._outcome is not None and not isinstance(self._outcome, NeedsInteraction)
+
+    def start(self) -> None:
+        """Begin, or go on with a restored engine, at the next turn of the event loop."""
+        self._post(Started(self._clock()))
+
+    def ask(self, given: EngineInput) -> asyncio.Future[None]:
+        """Feed what a person wants; the future ends when it was taken, or holds the refusal."""
+        answered: asyncio.Future[None] = self._loop.create_future()
+        if self._stopping or self.is_over:
+            answered.set_exception(RunIsOver())
+        else:
+            self._post(given, answered)
+        return answered
+
+    async def settled(self) -> RunOutcome:
+        """Wait until the run is over or nothing moves until a person does something."""
+        if self._outcome is not None and not self._mailbox:
+            return self._outcome
+        settler: asyncio.Future[RunOutcome] = self._loop.create_future()
+        self._settlers.append(settler)
+        return await settler
+
+    async def stop(self) -> None:
+        """End the run: cancel everything, wait for its end for two seconds at most, say so.
+
+        What had arrived before is fed first, and so is what still arrives meanwhile. A run that
+        is over stays as it is.
+        """
+        if self.is_over:
+            await self._tasks.close(STOP_WITHIN_S)
+            return
+        if self._stopping:
+            await self.settled()
+            return
+        self._stopping = True
+        self._cancel_timers()
+        try:
+            await self._tasks.close(STOP_WITHIN_S)
+        finally:
+            self._mailbox.append((Stopped(self._clock()), None))
+            self._pump()
+
+    def _post(self, given: EngineInput, answered: asyncio.Future[None] | None = None) -> None:
+        self._mailbox.append((given, answered))
+        if not self._scheduled:
+            self._schedule()
+
+    def _schedule(self) -> None:
+        if not self._scheduled:
+            self._scheduled = True
+            self._loop.call_soon(self._take_turn)
+
+    def _take_turn(self) -> None:
+        self._scheduled = False
+        if not self._stopping:
+            self._pump(INPUTS_A_TURN)
+
+    def _pump(self, at_most: int | None = None) -> None:
+        mailbox = self._mailbox
+        while mailbox and at_most != 0:
+            given, answered = mailbox.popleft()
+            self._feed(given, answered)
+            if at_most is not None:
+                at_most -= 1
+        if mailbox:
+            self._schedule()
+        elif self._settlers and self._outcome is not None:
+            self._tell_settlers()
+
+    def _feed(self, given: EngineInput, answered: asyncio.Future[None] | None) -> None:
+        try:
+            if type(given) is ModelReplied:
+                self._journal.turn(given)
+            else:
+                self._journal.input(given)
+            step = self._engine.feed(given)
+        except InteractionError as error:
+            if answered is not None and not answered.done():
+                answered.set_exception(error)
+            return
+        except Exception as error:
+            logger.exception("the engine cannot take %s", type(given).__name__)
+            self._give_up(error)
+            if answered is not None and not answered.done():
+                answered.set_exception(RunIsOver())
+            return
+        if self._outcome is not None and (step.effects or step.events) and not self.is_over:
+            self._outcome = None
+        emit = self._emit
+        for event in step.events:
+            if type(event) is UsageReported:
+                emit(self._with_context_window(event))
+            else:
+                emit(event)
+        effects = self._effects
+        for effect in step.effects:
+            effects[type(effect)](effect)
+        if answered is not None and not answered.done():
+            answered.set_result(None)
+
+    def _with_context_window(self, event: UsageReported) -> UsageReported:
+        return replace(event, max_context_tokens=self._context_window(event.model))
+
+    def _call_model(self, effect: CallModel) -> None:
+        if not self._stopping:
+            self._tasks.start(effect.node_id, effect, self._make_call, self._budget.provider_calls)
+
+    async def _make_call(self, work: Work) -> None:
+        effect: CallModel = work.job
+        reply: TurnOutcome | CallFailure
+        try:
+            reply = await self._models.call(effect)
+        except asyncio.CancelledError:
+            if not work.cancelled:
+                self._post_reply(effect, CallInterrupted())
+            raise
+        except Exception as error:
+            logger.exception("a model call of node '%s' broke off", effect.node_id)
+            reply = RequestFailure(f"the model call broke off: {type(error).__name__}")
+        if not work.cancelled:
+            self._post_reply(effect, reply)
+
+    def _post_reply(self, effect: CallModel, reply: TurnOutcome | CallFailure) -> None:
+        self._post(ModelReplied(effect.node_id, effect.call, reply, self._clock()))
+
+    def _run_tools(self, effect: RunTools) -> None:
+        # The tool port takes a permit for each call; a batch as such needs none.
+        if not self._stopping:
+            self._tasks.start(effect.node_id, effect, self._run_batch)
+
+    async def _run_batch(self, work: Work) -> None:
+        batch: RunTools = work.job
+        try:
+            results, effects = await self._tools.execute_batch(
+                batch.node_id, batch.label, batch.calls, batch.policy
+            )
+        except asyncio.CancelledError:
+            if not work.cancelled:
+                self._post(ToolsFinished(batch.node_id, batch.batch_id, (), self._clock()))
+            raise
+        except Exception:
+            logger.exception("a tool batch of node '%s' broke off", batch.node_id)
+            self._post(ToolsFinished(batch.node_id, batch.batch_id, (), self._clock()))
+            return
+        self._post(ToolsFinished(batch.node_id, batch.batch_id, results, self._clock(), effects))
+
+    def _wait(self, effect: Wait) -> None:
+        if not self._stopping:
+            delay = max(0.0, effect.until - self._clock())
+            self._timers[effect.node_id] = self._loop.call_later(delay, self._fire, effect)
+
+    def _fire(self, effect: Wait) -> None:
+        self._timers.pop(effect.node_id, None)
+        # The clock of the event loop and that of the run may disagree by a little.
+        self._post(TimerFired(effect.node_id, max(effect.until, self._clock())))
+
+    def _cancel_work(self, effect: CancelWork) -> None:
+        self._tasks.cancel(effect.node_id)
+        timer = self._timers.pop(effect.node_id, None)
+        if timer is not None:
+            timer.cancel()
+
+    def _finish(self, effect: Finish) -> None:
+        self._outcome = effect.outcome
+
+    def _give_up(self, error: Exception) -> None:
+        """The engine failed on an input: a bug of ours. End the run, leave nothing behind."""
+        message = f"the run hit an internal error ({type(error).__name__}) and cannot go on"
+        self._emit(RunError(message))
+        self._outcome = RunFailed(message)
+        self._stopping = True
+        self._cancel_timers()
+        self._tasks.cancel_all()
+        for _, answered in self._mailbox:
+            if answered is not None and not answered.done():
+                answered.set_exception(RunIsOver())
+        self._mailbox.clear()
+
+    def _cancel_timers(self) -> None:
+        for timer in self._timers.values():
+            timer.cancel()
+        self._timers.clear()
+
+    def _tell_settlers(self) -> None:
+        settlers, self._settlers = self._settlers, []
+        for settler in settlers:
+            if not settler.done() and self._outcome is not None:
+                settler.set_result(self._outcome)

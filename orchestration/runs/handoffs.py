@@ -1,0 +1,165 @@
+"""Handoff documents of one run: checked, stored under the run's folder, read again."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from engine.graph.handoff import missing_headings
+from engine.vocabulary.errors import MalformedSubmit, ModelCallError, PermanentFailure
+from engine.vocabulary.messages import Completed, HandoffArtifact
+from engine.vocabulary.requests import AgentRequest
+from orchestration.runs.batch_writer import BatchWriter
+from orchestration.runs.view_values import pretty_json
+
+MAX_BYTES = 1024 * 1024
+MAX_INLINE_CHARACTERS = 64 * 1024
+NO_MESSAGE_SUMMARY = "The handoff document has the result."
+
+_FILES = {"markdown": "HANDOFF.md", "json": "HANDOFF.json"}
+_MEDIA_TYPES = {"markdown": "text/markdown", "json": "application/json"}
+_PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.")
+_MAX_SEGMENT = 120
+
+
+class HandoffStore:
+    """Takes what nodes submit and keeps the documents.
+
+    `folder` is where they go, made when it is needed; without one they stay in memory.
+    `templates` has the Markdown template of every node that writes Markdown.
+    """
+
+    def __init__(self, folder: Path | None, templates: Mapping[str, str]) -> None:
+        self._folder = folder
+        self._templates = templates
+        self._documents: dict[tuple[str, str], bytes] = {}
+        self._texts: dict[str, str] = {}
+        self._writer = BatchWriter()
+
+    async def accept(self, request: AgentRequest, completed: Completed) -> Completed:
+        """Check and store the document; gives the turn with what the next nodes see.
+
+        The output of a Markdown node becomes `{"summary": ...}`.
+
+        Raises:
+            ModelCallError: `MalformedSubmit` of kind `handoff` without a candidate where the
+                document does not fit, `PermanentFailure` where it cannot be stored.
+        """
+        if request.handoff_format not in _FILES:
+            return completed
+        output = completed.output
+        if request.handoff_format == "markdown":
+            text = self._checked_markdown(request.node_id, completed)
+            output = {"summary": completed.assistant_message or NO_MESSAGE_SUMMARY}
+        else:
+            text = pretty_json(completed.output) + "\n"
+        document = text.encode("utf-8", "surrogatepass")
+        if len(document) > MAX_BYTES:
+            raise _does_not_fit(
+                f"the handoff document has {len(document)} bytes; {MAX_BYTES} are allowed",
+                completed,
+            )
+        artifact = await self._store(request, document)
+        if request.handoff_format == "markdown":
+            self._texts[request.node_id] = text
+        return replace(completed, output=output, handoff=artifact)
+
+    def with_inline_documents(self, request: AgentRequest) -> AgentRequest:
+        """The request with the text of its upstream Markdown documents, if it cannot read them."""
+        if not self._texts or any(tool.name == "read" for tool in request.available_tools):
+            return request
+        upstream: Sequence[Any] = request.input.get("upstream", ())
+        if not any("handoff" in item and item["node_id"] in self._texts for item in upstream):
+            return request
+        inlined = [self._with_content(item) for item in upstream]
+        return replace(request, input={**request.input, "upstream": inlined})
+
+    def read(self, segment: str, file_name: str) -> str | None:
+        """The text of a document by the two parts of its address; may touch the disk."""
+        kept = self._documents.get((segment, file_name))
+        if kept is not None:
+            return kept.decode("utf-8", "replace")
+        if self._folder is None or not is_address(segment, file_name):
+            return None
+        try:
+            return (self._folder / segment / file_name).read_text("utf-8", "replace")
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+
+    async def aclose(self) -> None:
+        """Wait for what is being written."""
+        await self._writer.drained()
+
+    def _checked_markdown(self, node_id: str, completed: Completed) -> str:
+        output = completed.output
+        text = output.get("markdown") if isinstance(output, dict) else None
+        if not isinstance(text, str):
+            raise _does_not_fit("the output needs a string under 'markdown'", completed)
+        missing = missing_headings(self._templates.get(node_id, ""), text)
+        if missing:
+            raise _does_not_fit(
+                "the handoff document lacks these headings: " + ", ".join(missing), completed
+            )
+        return text
+
+    async def _store(self, request: AgentRequest, document: bytes) -> HandoffArtifact:
+        segment, file_name = segment_of(request.node_id), _FILES[request.handoff_format]
+        if self._folder is None:
+            self._documents[segment, file_name] = document
+        else:
+            try:
+                await self._writer.write(self._folder / segment / file_name, document)
+            except OSError as error:
+                raise ModelCallError(
+                    PermanentFailure(
+                        f"the handoff document of node '{request.node_label}' cannot be stored in "
+                        f"{self._folder}: {error.strerror or error}; make room there and retry"
+                    )
+                ) from error
+        return HandoffArtifact(
+            format=request.handoff_format,
+            uri=f"run://handoffs/{segment}/{file_name}",
+            media_type=_MEDIA_TYPES[request.handoff_format],
+            sha256=hashlib.sha256(document).hexdigest(),
+            size_bytes=len(document),
+        )
+
+    def _with_content(self, item: dict[str, Any]) -> dict[str, Any]:
+        text = self._texts.get(item["node_id"])
+        if text is None or "handoff" not in item:
+            return item
+        if len(text) > MAX_INLINE_CHARACTERS:
+            left_out = len(text) - MAX_INLINE_CHARACTERS
+            text = f"{text[:MAX_INLINE_CHARACTERS]}\n[cut here: {left_out} characters left out]"
+        return {**item, "handoff": {**item["handoff"], "content": text}}
+
+
+def segment_of(node_id: str) -> str:
+    """The folder name of a node: bytes other than letters, digits, `-`, `_`, `.` as `%XX`.
+
+    A name of dots only is written out too, and a long one ends in its digest.
+    """
+    raw = node_id.encode("utf-8", "surrogatepass")
+    plain = _PLAIN if node_id.strip(".") else frozenset[int]()
+    segment = "".join(chr(byte) if byte in plain else f"%{byte:02X}" for byte in raw)
+    if len(segment) > _MAX_SEGMENT:
+        digest = hashlib.sha256(raw).hexdigest()[:16]
+        segment = f"{segment[: _MAX_SEGMENT - 17]}-{digest}"
+    return segment or "%"
+
+
+def is_address(segment: str, file_name: str) -> bool:
+    """Whether the two parts can be those of a document; `.` and `..` cannot."""
+    return (
+        file_name in _FILES.values()
+        and bool(segment.strip("."))
+        and all(ord(character) in _PLAIN or character == "%" for character in segment)
+    )
+
+
+def _does_not_fit(detail: str, completed: Completed) -> ModelCallError:
+    return ModelCallError(MalformedSubmit(detail, "handoff", completed.usage))
