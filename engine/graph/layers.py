@@ -13,8 +13,13 @@ class WorkflowCycle(EngineError):
 
     def __init__(self, node_ids: tuple[str, ...]) -> None:
         self.node_ids = node_ids
-        shown = " → ".join((*node_ids[:8], *(("…",) if len(node_ids) > 8 else ()), node_ids[0]))
-        super().__init__(f"the edges run in a circle: {shown}")
+        super().__init__(f"the edges run in a circle: {cycle_text(node_ids)}")
+
+
+def cycle_text(node_ids: tuple[str, ...]) -> str:
+    """The ids along a cycle back to the first one, at most eight of them."""
+    left_out = ("…",) if len(node_ids) > 8 else ()
+    return " → ".join((*node_ids[:8], *left_out, node_ids[0]))
 
 
 def execution_layers(workflow: Workflow) -> tuple[tuple[str, ...], ...]:

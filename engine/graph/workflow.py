@@ -69,6 +69,8 @@ class Position(FileModel):
 class Node(FileModel):
     """A node of the graph. `agent` is absent only where `kind` is one that we do not know."""
 
+    skipped_when_default: ClassVar[frozenset[str]] = frozenset({"agent"})
+
     id: str
     label: str
     kind: Annotated[str, AfterValidator(_kind)]

@@ -1,0 +1,120 @@
+"""Models as JSON documents again: what was not edited is what was read."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any, Literal, get_origin
+
+from engine.graph.file_model import FileModel, Key, keys_of
+from engine.graph.json_text import same_json
+from engine.vocabulary.tools import JsonObject
+
+
+def document_of(model: FileModel) -> JsonObject:
+    """The model as a JSON object.
+
+    A model that was read gives what was read, with the edits laid over it: keys keep their order
+    and spelling, unknown ones stay, and an absent key is added only if its value was changed. A
+    new model gives all its keys.
+    """
+    origin = model.origin
+    if origin is None:
+        return _written(model)
+    if not model.edited:
+        return origin
+    return _laid_over(origin, type(model).from_document(origin), model)
+
+
+def _laid_over(origin: JsonObject, before: FileModel, after: FileModel) -> JsonObject:
+    """`origin`, which was read as `before`, changed so that it is read as `after`."""
+    result = dict(origin)
+    keys = keys_of(type(after))
+    for key in keys:
+        old, new = getattr(before, key.field), getattr(after, key.field)
+        names = [name for name in key.spellings if name in origin]
+        if names:
+            value = _changed(origin[names[0]], old, new)
+            result.update(dict.fromkeys(names, value))
+        elif not _alike(old, new):
+            result = _with_key(result, key, _plain(new, brief=True), keys)
+    return result
+
+
+def _changed(raw: Any, old: Any, new: Any) -> Any:
+    """`raw`, which was read as `old`, changed so that it is read as `new`."""
+    if isinstance(new, tuple):
+        return _changed_items(raw, old, new)
+    if _alike(old, new):
+        return raw
+    if isinstance(new, FileModel) and new.origin is None:
+        if type(new) is type(old) and isinstance(raw, dict):
+            return _laid_over(raw, old, new)
+        return _written(new)
+    return _plain(new)
+
+
+def _changed_items(raw: Any, old: Any, new: tuple[Any, ...]) -> Any:
+    before: dict[str, tuple[FileModel, Any]] = {}
+    if isinstance(raw, list):
+        for raw_item, item in zip(raw, old, strict=True):
+            before.setdefault(getattr(item, "id", ""), (item, raw_item))
+    items = []
+    for item in new:
+        was, raw_item = before.get(getattr(item, "id", ""), (None, None))
+        if isinstance(item, FileModel) and was is not None and item.origin is None:
+            items.append(_changed(raw_item, was, item))
+        else:
+            items.append(_plain(item))
+    return raw if same_json(raw, items) else items
+
+
+def _alike(a: Any, b: Any) -> bool:
+    """Whether two values of a field would be written alike but for spelling and order of keys."""
+    if isinstance(a, FileModel):
+        return (
+            type(a) is type(b)
+            and a.unknown_keys == b.unknown_keys
+            and all(
+                _alike(getattr(a, key.field), getattr(b, key.field)) for key in keys_of(type(a))
+            )
+        )
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(map(_alike, a, b))
+    return same_json(a, b)
+
+
+def _plain(value: Any, *, brief: bool = False) -> Any:
+    if isinstance(value, FileModel):
+        return _written(value, brief=brief) if value.origin is None else document_of(value)
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return value.value if isinstance(value, Enum) else value
+
+
+def _written(model: FileModel, *, brief: bool = False) -> JsonObject:
+    """A new object; a brief one leaves out whatever a reader fills in by itself."""
+    document: JsonObject = {}
+    for key in keys_of(type(model)):
+        value = getattr(model, key.field)
+        may_be_absent = brief or key.field in model.skipped_when_default
+        if not (may_be_absent and _is_default(key, value)):
+            document[key.written] = _plain(value, brief=brief)
+    return document
+
+
+def _is_default(key: Key, value: Any) -> bool:
+    if key.info.is_required() or get_origin(key.info.annotation) is Literal:
+        return False
+    return _alike(key.info.get_default(call_default_factory=True), value)
+
+
+def _with_key(document: JsonObject, key: Key, value: Any, keys: tuple[Key, ...]) -> JsonObject:
+    """The document with one more key, near its usual place but never last.
+
+    A last place would put a comma behind the line before it, and change that line too.
+    """
+    earlier = {name for other in keys[: keys.index(key)] for name in other.spellings}
+    names = list(document)
+    place = max((i + 1 for i, name in enumerate(names) if name in earlier), default=0)
+    names.insert(min(place, max(len(names) - 1, 0)), key.written)
+    return {name: document.get(name, value) for name in names}

@@ -1,0 +1,50 @@
+"""Whether a JSON Schema can be used at all; nothing is ever fetched."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from typing import NoReturn
+
+from engine.vocabulary.tools import JsonObject
+
+_MAX_CHARS = 400
+
+
+def schema_error(schema: JsonObject) -> str | None:
+    """Say why the schema cannot be used (wrong keywords, references that lead nowhere)."""
+    try:
+        text = json.dumps(schema, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        return f"it is not JSON ({error})"
+    return _error_in(text)
+
+
+@lru_cache(maxsize=4096)
+def _error_in(text: str) -> str | None:
+    # The compiled library decides, as it does when outputs are judged, and takes microseconds;
+    # the other one explains better.
+    import jsonschema_rs
+
+    schema = json.loads(text)
+    try:
+        jsonschema_rs.validator_for(schema, retriever=_refuse)
+    except ValueError as error:
+        words = _explained(schema) or str(getattr(error, "message", "") or error).partition("\n")[0]
+        return words if len(words) <= _MAX_CHARS else words[: _MAX_CHARS - 1] + "…"
+    return None
+
+
+def _refuse(uri: str) -> NoReturn:
+    raise ValueError("schemas are never fetched; copy the definition into this one")
+
+
+def _explained(schema: JsonObject) -> str | None:
+    from jsonschema import Draft202012Validator, SchemaError
+    from jsonschema.validators import validator_for
+
+    try:
+        validator_for(schema, default=Draft202012Validator).check_schema(schema)
+    except SchemaError as error:
+        return f"{error.message} at {error.json_path}"
+    return None
