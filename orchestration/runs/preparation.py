@@ -1,0 +1,255 @@
+"""Make a run ready, or say everything at once that stands in its way."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from msgspec import Struct
+
+from engine.graph.node_config import AgentNodeConfig, McpContextSnapshot
+from engine.graph.problems import Problem
+from engine.graph.validation import validate
+from engine.graph.workflow import Node, Workflow
+from engine.vocabulary.ports import ToolCatalog
+from engine.vocabulary.tools import SEAL_PLAN_TOOL
+from orchestration.errors import RunRefused, UserError
+from orchestration.runs.requests import RunOverrides, RunRequest
+from orchestration.settings.data_folder import managed_folder
+from orchestration.settings.model import Settings
+from orchestration.settings.provider_choice import Choice, Choices, choose
+from orchestration.settings.readiness import EmbeddedModel, Providers
+from orchestration.settings.secrets import SecretStore
+from providers.config import DEFAULT_TIMEOUT_S, ProviderConfig, configured
+from providers.specs import EMBEDDED, SPECS, Wire
+
+SUBAGENT_TOOL = "openflow_call_subagent"
+
+
+class PreparedRun(Struct, frozen=True):
+    """Everything that a run is started with.
+
+    Attributes:
+        workflow: each agent node names its provider, its model and its reasoning effort.
+        connections: how each provider is reached that a node needs, by its id.
+        nodes_without_tools: nodes whose model cannot call executable tools.
+        cwd: the execution folder; it exists.
+        notices: sentences that the person must see.
+    """
+
+    workflow: Workflow
+    connections: Mapping[str, ProviderConfig]
+    nodes_without_tools: frozenset[str]
+    cwd: Path
+    notices: tuple[str, ...]
+
+
+def problems(
+    workflow: Workflow,
+    overrides: RunOverrides,
+    *,
+    settings: Settings,
+    env: Mapping[str, str],
+    registry: ToolCatalog,
+    embedded: EmbeddedModel,
+    cwd: Path | None = None,
+) -> tuple[Problem, ...]:
+    """List everything that would keep the workflow from being run, each with its place."""
+    choices = choose(workflow, overrides, Providers(settings, env, embedded))
+    return tuple(_problems(workflow, choices, registry, cwd))
+
+
+def prepare(
+    request: RunRequest,
+    *,
+    settings: Settings,
+    secrets: SecretStore,
+    env: Mapping[str, str],
+    registry: ToolCatalog,
+    data_dir: Path,
+    embedded: EmbeddedModel,
+) -> PreparedRun:
+    """Resolve who answers each node, with which key, and where tools work.
+
+    It may wait for the keyring and touches the disk: call it in a thread.
+
+    Raises:
+        RunRefused: with every problem at once; nothing was made or stored.
+    """
+    providers = Providers(settings, env, embedded)
+    workflow = request.workflow
+    choices = choose(workflow, request.overrides, providers)
+    found = list(_problems(workflow, choices, registry, request.cwd))
+    connections: dict[str, ProviderConfig] = {}
+    for provider_id in choices.provider_ids:
+        connection = _connection(provider_id, request.overrides, providers, secrets)
+        if isinstance(connection, ProviderConfig):
+            connections[provider_id] = connection
+        else:
+            users = [c.node_id for c in choices.choices if c.provider_id == provider_id]
+            found.extend(
+                Problem(
+                    "missing_key", f"node '{node_id}' cannot be answered: {connection}", node_id
+                )
+                for node_id in users
+            )
+    if found:
+        raise RunRefused(found)
+    resolved = _resolved(workflow, request.overrides, choices.choices, providers)
+    return PreparedRun(
+        workflow=resolved,
+        connections=connections,
+        nodes_without_tools=frozenset(
+            c.node_id for c in choices.choices if not SPECS[c.provider_id].offers_tools
+        ),
+        cwd=_execution_folder(request, data_dir),
+        notices=tuple(_notices(workflow, request.overrides, choices, registry)),
+    )
+
+
+def _problems(
+    workflow: Workflow, choices: Choices, registry: ToolCatalog, cwd: Path | None
+) -> Iterator[Problem]:
+    yield from validate(workflow)
+    yield from choices.problems
+    plan_mode = workflow.settings.plan_mode
+    if plan_mode is not None and registry.definition(SEAL_PLAN_TOOL) is None:
+        yield Problem(
+            "plan_mode_not_available",
+            f"plan mode (node '{plan_mode.evidence_source_node_id}') needs tools that this version "
+            "does not have: switch it off in the workflow's settings",
+            plan_mode.evidence_source_node_id,
+            field="plan_mode",
+        )
+    if cwd is not None and not cwd.expanduser().is_dir():
+        yield Problem(
+            "bad_cwd", f"the execution folder {cwd} is not a folder: create it or choose another"
+        )
+
+
+def _connection(
+    provider_id: str, overrides: RunOverrides, providers: Providers, secrets: SecretStore
+) -> ProviderConfig | str:
+    """How the provider is reached, or why it cannot be, in a sentence."""
+    spec, profile = SPECS[provider_id], providers.profile(provider_id)
+    key = providers.key_from_environment(spec)
+    if key is None and profile.key_ref is not None:
+        try:
+            key = secrets.get(profile.key_ref)
+        except UserError as error:
+            return str(error)
+    if key is None and spec.auth.required:
+        return f"the stored key of {spec.label} is gone: store it anew or set {spec.auth.env_var}"
+    wire = overrides.wire or profile.wire
+    model_wires = {} if overrides.wire else profile.model_wires
+    return configured(
+        spec,
+        base_url=overrides.base_url or profile.base_url,
+        wire=Wire(wire) if wire else None,
+        api_key=key,
+        default_model=profile.default_model,
+        model_wires={model: Wire(name) for model, name in model_wires.items()},
+        timeout_s=profile.timeout_s or DEFAULT_TIMEOUT_S,
+    )
+
+
+def _resolved(
+    workflow: Workflow,
+    overrides: RunOverrides,
+    choices: Iterable[Choice],
+    providers: Providers,
+) -> Workflow:
+    by_node = {choice.node_id: choice for choice in choices}
+    nodes = tuple(
+        _resolved_node(node, by_node[node.id], workflow, providers)
+        if node.agent is not None
+        else node
+        for node in workflow.nodes
+    )
+    changes: dict[str, object] = {"nodes": nodes}
+    if overrides.provider or overrides.base_url or overrides.model:
+        # The repair model was chosen for another provider; the nodes' own model repairs instead.
+        changes["settings"] = workflow.settings.model_copy(update={"output_repair_model": None})
+    return workflow.model_copy(update=changes)
+
+
+def _resolved_node(node: Node, choice: Choice, workflow: Workflow, providers: Providers) -> Node:
+    agent = node.agent
+    assert agent is not None
+    settings, profile = workflow.settings, providers.profile(choice.provider_id)
+    changes = {
+        "model": choice.model,
+        "provider_id": choice.provider_id,
+        "reasoning_effort": (
+            agent.reasoning_effort or settings.reasoning_effort or profile.reasoning_effort
+        ),
+        "mcp_context_snapshots": tuple(_snapshots(agent)),
+    }
+    return node.model_copy(update={"agent": agent.model_copy(update=changes)})
+
+
+def _snapshots(agent: AgentNodeConfig) -> Iterator[McpContextSnapshot]:
+    """What the node's MCP selections come to: no server is connected, and each says so."""
+    for resource in agent.mcp_resources:
+        yield _missing_snapshot("resource", resource.server_id, resource.uri)
+    for prompt in agent.mcp_prompts:
+        yield _missing_snapshot("prompt", prompt.server_id, prompt.name)
+
+
+def _missing_snapshot(kind: str, server_id: str, source: str) -> McpContextSnapshot:
+    return McpContextSnapshot.model_validate(
+        {
+            "kind": kind,
+            "server_id": server_id,
+            "source": source,
+            "original_size_bytes": 0,
+            "included_size_bytes": 0,
+            "truncated": False,
+            "error": f"the MCP server '{server_id}' is not connected",
+        }
+    )
+
+
+def _execution_folder(request: RunRequest, data_dir: Path) -> Path:
+    if request.cwd is not None:
+        return request.cwd.expanduser().resolve()
+    folder = managed_folder(data_dir, request.workflow.id)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        writable = os.access(folder, os.W_OK)
+    except OSError as error:
+        raise RunRefused([_unusable(folder, error.strerror or str(error))]) from error
+    if not writable:
+        raise RunRefused([_unusable(folder, "it cannot be written")])
+    return folder.resolve()
+
+
+def _unusable(folder: Path, why: str) -> Problem:
+    return Problem(
+        "bad_cwd",
+        f"the execution folder {folder} cannot be used ({why}): choose one with --cwd, "
+        "or another data folder with --data-dir",
+    )
+
+
+def _notices(
+    workflow: Workflow, overrides: RunOverrides, choices: Choices, registry: ToolCatalog
+) -> Iterator[str]:
+    demo = [choice.node_id for choice in choices.choices if choice.provider_id == EMBEDDED]
+    if demo:
+        forced = (overrides.provider or "").strip() == EMBEDDED or len(demo) == len(choices.choices)
+        who = "every node" if forced else "the nodes " + ", ".join(f"'{node}'" for node in demo)
+        yield (
+            f"demo model: the embedded model answers for {who}; "
+            "it runs on your computer and makes things up"
+        )
+    for node in workflow.nodes:
+        agent = node.agent
+        if agent is None:
+            continue
+        if agent.mcp_resources or agent.mcp_prompts:
+            yield f"node '{node.id}' selects MCP context, and no MCP server is connected"
+        wants_subagents = agent.callable_agents or agent.allow_all_callable_agents
+        if wants_subagents and registry.definition(SUBAGENT_TOOL) is None:
+            yield f"node '{node.id}' may call saved agents, which this version does not have"
