@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from engine.graph.validation import Problem
+    from engine.graph.problems import Problem
 
 
 class UserError(Exception):
@@ -45,4 +45,4 @@ class NoContinuableRun(UserError):
 
     def __init__(self, run_id: str, status: str) -> None:
         self.run_id = run_id
-        super().__init__(f"run '{run_id}' is {status}; only a stopped or failed run can go on")
+        super().__init__(f"run '{run_id}' is {status}; only one that was stopped or has failed can be continued")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from engine.vocabulary.messages import Completed, HandoffArtifact
 from engine.vocabulary.requests import AgentRequest
 from orchestration.runs.batch_writer import BatchWriter
 from orchestration.runs.view_values import pretty_json
+from orchestration.settings.data_folder import path_segment
 
 MAX_BYTES = 1024 * 1024
 MAX_INLINE_CHARACTERS = 64 * 1024
@@ -22,7 +24,7 @@ NO_MESSAGE_SUMMARY = "The handoff document has the result."
 
 _FILES = {"markdown": "HANDOFF.md", "json": "HANDOFF.json"}
 _MEDIA_TYPES = {"markdown": "text/markdown", "json": "application/json"}
-_PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.")
+_ADDRESS = re.compile(r"[A-Za-z0-9\-_.%]*[A-Za-z0-9\-_%][A-Za-z0-9\-_.%]*")
 _MAX_SEGMENT = 120
 
 
@@ -139,26 +141,17 @@ class HandoffStore:
 
 
 def segment_of(node_id: str) -> str:
-    """The folder name of a node: bytes other than letters, digits, `-`, `_`, `.` as `%XX`.
-
-    A name of dots only is written out too, and a long one ends in its digest.
-    """
-    raw = node_id.encode("utf-8", "surrogatepass")
-    plain = _PLAIN if node_id.strip(".") else frozenset[int]()
-    segment = "".join(chr(byte) if byte in plain else f"%{byte:02X}" for byte in raw)
+    """The folder name of a node: its id as a path component, a long one ending in its digest."""
+    segment = path_segment(node_id)
     if len(segment) > _MAX_SEGMENT:
-        digest = hashlib.sha256(raw).hexdigest()[:16]
+        digest = hashlib.sha256(node_id.encode("utf-8", "surrogatepass")).hexdigest()[:16]
         segment = f"{segment[: _MAX_SEGMENT - 17]}-{digest}"
-    return segment or "%"
+    return segment
 
 
 def is_address(segment: str, file_name: str) -> bool:
     """Whether the two parts can be those of a document; `.` and `..` cannot."""
-    return (
-        file_name in _FILES.values()
-        and bool(segment.strip("."))
-        and all(ord(character) in _PLAIN or character == "%" for character in segment)
-    )
+    return file_name in _FILES.values() and _ADDRESS.fullmatch(segment) is not None
 
 
 def _does_not_fit(detail: str, completed: Completed) -> ModelCallError:

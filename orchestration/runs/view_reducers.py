@@ -207,6 +207,11 @@ def _finished(view: ViewState, event: ev.Finished, time: float) -> None:
 
 
 def _aborted(view: ViewState, event: ev.Aborted, time: float) -> None:
+    for node_id, retryable in list(view.retryables.items()):
+        # Stopping a run interrupts what runs; the trace has said so already.
+        if retryable.interrupted:
+            del view.retryables[node_id]
+            view.set_status(node_id, NodeStatus.STOPPED)
     _end(view, RunStatus.STOPPED, time)
 
 

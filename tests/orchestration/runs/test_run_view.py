@@ -252,6 +252,21 @@ def test_an_abort_leaves_nobody_waiting() -> None:
     assert set(view.status_by_node.values()) == {NodeStatus.STOPPED}
 
 
+def test_what_a_stop_interrupted_is_stopped_and_what_had_failed_stays_failed() -> None:
+    view = view_of(
+        [
+            *started("a"),
+            *started("b"),
+            ev.NodeErrored("b", "Beta", "boom"),
+            ev.NodeInterrupted("a", "Alpha"),
+            ev.Aborted(),
+        ]
+    )
+    assert view.status_by_node == {"a": NodeStatus.STOPPED, "b": NodeStatus.FAILED}
+    assert list(view.retryables) == ["b"]
+    assert run_status(view) is RunStatus.STOPPED
+
+
 def test_events_after_the_end_change_nothing() -> None:
     view = view_of([*started("a"), ev.Aborted()])
     rows, seq = len(view.trace), view.last_seq

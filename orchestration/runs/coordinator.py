@@ -1,0 +1,257 @@
+"""One run from its start to its end: what a person can do to it, and what can be seen of it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from msgspec import Struct
+
+from engine.graph.node_config import MarkdownHandoff
+from engine.graph.workflow import Workflow
+from engine.run.interactive_engine import InteractiveEngine
+from engine.run.output_repair import RepairingAiPort
+from engine.vocabulary.events import ChatMessage, NodeAwaitingInput, RunEvent, ToolApprovalRequested
+from engine.vocabulary.inputs import (
+    EngineInput,
+    Entrypoint,
+    HumanAnswered,
+    MessageEdited,
+    MessageQueued,
+    MessageWithdrawn,
+    NodeInterruptAsked,
+    RetryAsked,
+    ToolDecided,
+)
+from engine.vocabulary.ports import ModelPort, ToolCatalog, ToolPort
+from engine.vocabulary.report import NeedsInteraction, RunOutcome
+from orchestration.errors import NoContinuableRun
+from orchestration.runs.drive_loop import DriveLoop
+from orchestration.runs.entropy import SEED_BYTES, SeededEntropy
+from orchestration.runs.event_hub import EventHub, EventRecord, Subscription
+from orchestration.runs.handoffs import HandoffStore
+from orchestration.runs.invocation import ModelInvocation
+from orchestration.runs.journal import Journal, MemoryJournal
+from orchestration.runs.limits import Budget
+from orchestration.runs.run_view import RunView
+from orchestration.runs.view_values import RunStatus
+
+CONTINUABLE = frozenset({RunStatus.STOPPED, RunStatus.FAILED})
+
+
+class RunTelling(Struct, frozen=True):
+    """What the tool port of a run gets from the run: where it tells, records and reads."""
+
+    emit: Callable[[RunEvent], None]
+    journal: Journal
+    read_handoff: Callable[[str, str], str | None]
+
+
+class RunSetup(Struct, frozen=True, kw_only=True):
+    """Everything that one run is made from.
+
+    `workflow` is prepared: every node names its model and provider. `make_tools` makes the run's
+    tool port. `folder` is the run's own, for handoff documents; without one they stay in memory.
+    `project_root` is the execution folder where the person chose it. `notices` are told first.
+    """
+
+    run_id: str
+    workflow: Workflow
+    models: ModelPort
+    catalog: ToolCatalog
+    make_tools: Callable[[RunTelling], ToolPort]
+    budget: Budget
+    text: str = ""
+    folder: Path | None = None
+    project_root: str | None = None
+    notices: tuple[str, ...] = ()
+    on_event: Callable[[EventRecord], None] | None = None
+    context_window: Callable[[str], int | None] | None = None
+    seed: bytes | None = None
+    clock: Callable[[], float] = time.time
+
+
+class RunCoordinator:
+    """One run. All methods belong to the thread of the event loop in which it was made.
+
+    A wish that does not fit the state of the run raises an `InteractionError` and changes nothing.
+    """
+
+    def __init__(self, setup: RunSetup, journal: Journal | None = None) -> None:
+        workflow = setup.workflow
+        self.run_id = setup.run_id
+        self.workflow_id = workflow.id
+        self._setup = setup
+        self._seed = setup.seed or os.urandom(SEED_BYTES)
+        self._hub = EventHub(setup.clock)
+        self.view = _new_view(setup)
+        self._hub.listen(self.view.apply)
+        if setup.on_event is not None:
+            self._hub.listen(setup.on_event)
+        self.journal: Journal = journal or MemoryJournal()
+        self.journal.opened(setup.run_id, self._seed)
+        self._handoffs = HandoffStore(
+            setup.folder / "handoffs" if setup.folder is not None else None,
+            {
+                node.id: node.agent.handoff.template
+                for node in workflow.nodes
+                if node.agent is not None and isinstance(node.agent.handoff, MarkdownHandoff)
+            },
+        )
+        self._models = ModelInvocation(
+            RepairingAiPort(setup.models, repair_model=workflow.settings.output_repair_model),
+            emit=self._hub.emit,
+            handoffs=self._handoffs,
+        )
+        self._tools = setup.make_tools(
+            RunTelling(self._hub.emit, self.journal, self._handoffs.read)
+        )
+        self._engine = InteractiveEngine(
+            workflow,
+            run_id=setup.run_id,
+            entropy=SeededEntropy(self._seed),
+            catalog=setup.catalog,
+            entrypoint=Entrypoint(setup.text),
+            project_root=setup.project_root,
+        )
+        self._drive = self._new_drive()
+        self._messages = 0
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the run has completed, failed or been stopped."""
+        return self._drive.is_over
+
+    def start(self) -> None:
+        """Begin at the next turn of the event loop: who subscribes now misses nothing."""
+        asyncio.get_running_loop().call_soon(self._begin, self._drive, self._setup.notices)
+
+    async def settled(self) -> RunOutcome:
+        """Wait until the run is over or nothing moves until a person does something."""
+        return await self._drive.settled()
+
+    async def stop(self) -> None:
+        """End the run, within about two seconds and with nothing left running."""
+        await self._drive.stop()
+        await self._handoffs.aclose()
+
+    def continue_(self) -> None:
+        """Go on after a stop or a failure: what was interrupted is retried, what waited waits.
+
+        Raises:
+            NoContinuableRun: the run is on, or has completed.
+        """
+        if not self.is_over or self.view.status not in CONTINUABLE:
+            raise NoContinuableRun(self.run_id, self.view.status if self.is_over else "on")
+        setup = self._setup
+        self._engine = InteractiveEngine.restore(
+            self._engine.checkpoint(),
+            setup.workflow,
+            entropy=SeededEntropy(self._seed),
+            catalog=setup.catalog,
+            project_root=setup.project_root,
+        )
+        self._drive = self._new_drive()
+        self.view.reopen()
+        asyncio.get_running_loop().call_soon(self._begin, self._drive, ())
+
+    def subscribe(self) -> Subscription:
+        """Collect the events from now on."""
+        return self._hub.subscribe()
+
+    async def answer(self, node_id: str, text: str, pause_id: str = "") -> None:
+        """Answer a waiting node; an empty `pause_id` means whatever it asks now."""
+        await self._ask(HumanAnswered(node_id, text, self._now(), pause_id=pause_id))
+
+    async def decide(self, approval_id: str, allow: bool, reason: str | None = None) -> None:
+        """Allow or deny one call; the first decision counts."""
+        await self._ask(ToolDecided(approval_id, allow, self._now(), reason))
+
+    async def retry_node(self, node_id: str, message: str | None = None) -> None:
+        """Let a failed or interrupted node try again, perhaps with a message."""
+        await self._ask(RetryAsked(node_id, self._now(), message))
+
+    async def interrupt_node(self, node_id: str) -> None:
+        """Interrupt one node; the others go on."""
+        await self._ask(NodeInterruptAsked(node_id, self._now()))
+
+    async def send_message(self, node_id: str, text: str) -> str:
+        """Say something to a node and get the id of the message.
+
+        A waiting node takes it as its answer, a failed or interrupted one retries with it, and one
+        at work gets it before its next model call.
+        """
+        self._messages += 1
+        message_id = f"message-{self._messages}"
+        await self._ask(MessageQueued(node_id, message_id, text, self._now()))
+        return message_id
+
+    async def edit_message(self, message_id: str, text: str) -> None:
+        """Change a message that has not been delivered."""
+        await self._ask(MessageEdited(message_id, text, self._now()))
+
+    async def withdraw_message(self, message_id: str) -> None:
+        """Take back a message that has not been delivered."""
+        await self._ask(MessageWithdrawn(message_id, self._now()))
+
+    def _begin(self, drive: DriveLoop, notices: tuple[str, ...]) -> None:
+        if drive.is_over:  # stopped before it began
+            return
+        first = self._setup.workflow.nodes[0].id
+        for notice in notices:
+            self._hub.emit(ChatMessage(first, "system", notice))
+        self._announce(self._engine.waiting())
+        drive.start()
+
+    def _announce(self, waiting: NeedsInteraction) -> None:
+        """Tell again what waited when the run was stopped."""
+        for question in waiting.inputs:
+            self._hub.emit(
+                NodeAwaitingInput(
+                    question.node_id,
+                    question.label,
+                    question.context,
+                    question.is_initial,
+                    question.structured_input,
+                    question.pause_id,
+                    question.question,
+                )
+            )
+        for approval in waiting.approvals:
+            self._hub.emit(ToolApprovalRequested(approval))
+
+    def _new_drive(self) -> DriveLoop:
+        setup = self._setup
+        return DriveLoop(
+            self._engine,
+            models=self._models,
+            tools=self._tools,
+            emit=self._hub.emit,
+            journal=self.journal,
+            budget=setup.budget,
+            clock=setup.clock,
+            context_window=setup.context_window or _unknown_window,
+        )
+
+    async def _ask(self, wish: EngineInput) -> None:
+        await self._drive.ask(wish)
+
+    def _now(self) -> float:
+        return self._setup.clock()
+
+
+def _new_view(setup: RunSetup) -> RunView:
+    plan_mode = setup.workflow.settings.plan_mode
+    return RunView(
+        setup.run_id,
+        setup.workflow.id,
+        {node.id: node.label for node in setup.workflow.nodes},
+        plan_source=plan_mode.evidence_source_node_id if plan_mode is not None else None,
+    )
+
+
+def _unknown_window(model: str) -> int | None:
+    return None
