@@ -58,7 +58,7 @@ class ChatMessageDelta(Event, frozen=True, tag="chat_message_delta"):
 
 
 class NodeAwaitingInput(Event, frozen=True, tag="node_awaiting_input"):
-    """The node waits for an answer of a person; the answer names `pause_id`."""
+    """The node waits for an answer of a person to `question`; the answer names `pause_id`."""
 
     node_id: str
     label: str
@@ -66,6 +66,7 @@ class NodeAwaitingInput(Event, frozen=True, tag="node_awaiting_input"):
     is_initial: bool = False
     structured_input: StructuredInput | None = None
     pause_id: str = ""
+    question: str = ""
 
 
 class ToolCallProposed(Event, frozen=True, tag="tool_call_proposed"):

@@ -33,7 +33,10 @@ class RunReport(Struct, frozen=True):
 
 
 class PendingInput(Struct, frozen=True):
-    """A node that waits for an answer. `is_initial`: it has not said anything before."""
+    """A node that waits for an answer. `is_initial`: it has not said anything before.
+
+    `question` is what it asks; `context` what it knows: its inputs and its task.
+    """
 
     pause_id: str
     node_id: str
@@ -41,6 +44,7 @@ class PendingInput(Struct, frozen=True):
     context: str
     is_initial: bool = False
     structured_input: StructuredInput | None = None
+    question: str = ""
 
 
 class PendingApproval(Struct, frozen=True):

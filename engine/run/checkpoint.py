@@ -1,0 +1,103 @@
+"""A run's state as stored text: written, read, checked against its workflow, and recovered."""
+
+from __future__ import annotations
+
+import msgspec
+
+from engine.graph.workflow import Workflow
+from engine.run import feedback
+from engine.run.interactions import announce_question, resume_interrupted
+from engine.run.plan_mode import packet_problem
+from engine.run.run_context import RunContext
+from engine.run.scheduling import call_model
+from engine.run.state import CallPhase, NodePhase, NodeState, RunState
+from engine.run.tool_turns import advance, pending_approval
+from engine.vocabulary.errors import (
+    CheckpointError,
+    InvalidFrozenChangeEvidencePacket,
+    StaleNodeIds,
+    WorkflowMismatch,
+)
+from engine.vocabulary.events import NodeErrored, ToolApprovalRequested
+from engine.vocabulary.tools import ToolResult, ToolTier
+
+_DECODER = msgspec.json.Decoder(RunState)
+
+
+def encode_state(state: RunState) -> bytes:
+    """The state as JSON."""
+    return msgspec.json.encode(state)
+
+
+def decode_state(data: bytes, workflow: Workflow) -> RunState:
+    """Read a state and check that it fits the workflow; nodes added since then are idle.
+
+    Raises:
+        CheckpointError: `WorkflowMismatch` first, then `StaleNodeIds`, then
+            `InvalidFrozenChangeEvidencePacket`, or the base class for unreadable data.
+    """
+    try:
+        state = _DECODER.decode(data)
+    except msgspec.DecodeError as error:
+        raise CheckpointError(f"the stored run cannot be read: {error}") from error
+    if state.workflow_id != workflow.id:
+        raise WorkflowMismatch(
+            f"the stored run belongs to workflow '{state.workflow_id}', not '{workflow.id}'"
+        )
+    known = {node.id for node in workflow.nodes}
+    named = set(state.nodes)
+    if state.plan is not None:
+        named.add(state.plan.source_node_id)
+    if stale := tuple(sorted(named - known)):
+        raise StaleNodeIds(stale)
+    if state.plan is not None and state.plan.packet is not None:
+        source = state.plan.source_node_id
+        problem = packet_problem(state.plan.packet, source, state.nodes[source].output)
+        if problem is not None:
+            raise InvalidFrozenChangeEvidencePacket(problem)
+    for node_id in sorted(known - set(state.nodes)):
+        state.nodes[node_id] = NodeState(node_id)
+    state.nodes = dict(sorted(state.nodes.items()))
+    state.over = False
+    return state
+
+
+def recover(run: RunContext) -> None:
+    """Make a restored run go on: calls that were under way are made again.
+
+    Answers and decisions that were open stay open with the same ids, and are announced anew.
+    """
+    for node in list(run.state.nodes.values()):
+        if node.phase is NodePhase.INTERRUPTED:
+            resume_interrupted(run, node)
+        elif node.phase in {NodePhase.CALLING, NodePhase.BACKOFF}:
+            call_model(run, node)
+        elif node.phase is NodePhase.TOOLS:
+            _recover_turn(run, node)
+        elif node.phase is NodePhase.AWAITING_INPUT:
+            announce_question(run, node)
+        elif node.phase is NodePhase.FAILED:
+            label = run.facts[node.id].label
+            run.events.append(NodeErrored(node.id, label, node.error))
+
+
+def _recover_turn(run: RunContext, node: NodeState) -> None:
+    """Read again what was being read; of a call that may have written, say that nobody knows."""
+    turn = node.turn
+    if turn is None:
+        return
+    turn.batch_id = ""
+    for turn_call in turn.calls:
+        if turn_call.phase is not CallPhase.RUNNING:
+            continue
+        if turn_call.tier is ToolTier.READ:
+            turn_call.phase = CallPhase.ADMITTED
+            continue
+        call = turn_call.call
+        turn_call.phase = CallPhase.SETTLED
+        turn_call.result = ToolResult(call.id, call.name, feedback.NOT_COMPLETED, is_error=True)
+    for turn_call in turn.calls:
+        if turn_call.approval_id in run.approvals:
+            pending = pending_approval(run.facts[node.id], turn_call)
+            run.events.append(ToolApprovalRequested(pending))
+    advance(run, node)

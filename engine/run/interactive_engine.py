@@ -1,0 +1,304 @@
+"""The door to the engine: inputs in, steps out."""
+
+from __future__ import annotations
+
+from engine.graph.workflow import Workflow
+from engine.run import interactions
+from engine.run.checkpoint import decode_state, encode_state, recover
+from engine.run.run_context import RunContext
+from engine.run.scheduling import complete_run, start_ready_nodes
+from engine.run.state import NodePhase, NodeState, PlanState, RunState
+from engine.run.tool_turns import batch_serial, pending_approval
+from engine.run.transitions import TABLE
+from engine.vocabulary.effects import NOTHING, Finish, Step
+from engine.vocabulary.errors import (
+    AlreadyDecided,
+    CallFailure,
+    IllegalInput,
+    RunIsOver,
+    UnknownApproval,
+    UnknownNode,
+)
+from engine.vocabulary.events import Aborted, ChatMessage
+from engine.vocabulary.inputs import (
+    EngineInput,
+    Entrypoint,
+    HumanAnswered,
+    MessageEdited,
+    MessageWithdrawn,
+    ModelReplied,
+    NodeInterruptAsked,
+    RetryAsked,
+    Started,
+    Stopped,
+    TimerFired,
+    ToolDecided,
+    ToolsFinished,
+)
+from engine.vocabulary.messages import Attachment, TurnOutcome
+from engine.vocabulary.ports import Entropy, ToolCatalog
+from engine.vocabulary.report import NeedsInteraction, Retryable, RunCancelled
+from engine.vocabulary.tools import NO_EFFECTS, ToolEffects, ToolResult
+
+
+class InteractiveEngine:
+    """One run as a state machine without input and output.
+
+    `feed` takes one input and gives back what to do and what to tell. Equal inputs give equal
+    steps: times come with the inputs, ids and randomness from `entropy`. After an exception the
+    state is as it was.
+    """
+
+    def __init__(
+        self,
+        workflow: Workflow,
+        *,
+        run_id: str,
+        entropy: Entropy,
+        catalog: ToolCatalog,
+        entrypoint: Entrypoint | None = None,
+        project_root: str | None = None,
+        state: RunState | None = None,
+    ) -> None:
+        """Begin a run of a valid workflow, or go on from `state` (see `restore`)."""
+        self._live = False
+        plan_mode = workflow.settings.plan_mode
+        self._run = RunContext(
+            workflow,
+            state
+            or RunState(
+                workflow_id=workflow.id,
+                run_id=run_id,
+                entrypoint=entrypoint or Entrypoint(),
+                nodes={
+                    node_id: NodeState(node_id)
+                    for node_id in sorted(node.id for node in workflow.nodes)
+                },
+                plan=PlanState(plan_mode.evidence_source_node_id) if plan_mode else None,
+            ),
+            entropy=entropy,
+            catalog=catalog,
+            project_root=project_root,
+        )
+
+    @classmethod
+    def restore(
+        cls,
+        data: bytes,
+        workflow: Workflow,
+        *,
+        entropy: Entropy,
+        catalog: ToolCatalog,
+        project_root: str | None = None,
+    ) -> InteractiveEngine:
+        """An engine in the state of a checkpoint; feed it `Started` to make it go on.
+
+        Raises:
+            CheckpointError: if the state does not fit the workflow.
+        """
+        state = decode_state(data, workflow)
+        return cls(
+            workflow,
+            run_id=state.run_id,
+            entropy=entropy,
+            catalog=catalog,
+            project_root=project_root,
+            state=state,
+        )
+
+    def checkpoint(self) -> bytes:
+        """The whole state as JSON."""
+        return encode_state(self._run.state)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the run has completed, failed for good or been stopped."""
+        return self._run.state.over
+
+    def phase(self, node_id: str) -> NodePhase:
+        """Where a node stands."""
+        return self._node(node_id).phase
+
+    def state_of(self, node_id: str) -> NodeState:
+        """A node's state, to be read only."""
+        return self._node(node_id)
+
+    def feed(self, given: EngineInput) -> Step:
+        """Take one input.
+
+        Raises:
+            IllegalInput: if the input cannot come in this state; a bug in whoever feeds it.
+            InteractionError: if it is a person's wish that cannot be had; nothing was changed.
+        """
+        run = self._run
+        if run.state.over:
+            return self._feed_after_end(given)
+        if isinstance(given, ModelReplied | ToolsFinished | TimerFired):
+            if not self._feed_result(given):
+                return NOTHING
+        elif isinstance(given, Started):
+            self._start()
+        elif isinstance(given, Stopped):
+            self._stop()
+        elif isinstance(given, ToolDecided):
+            self._apply(self._decider(given), given)
+        elif isinstance(given, MessageEdited):
+            interactions.edit_message(run, given)
+        elif isinstance(given, MessageWithdrawn):
+            interactions.withdraw_message(run, given)
+        else:
+            self._apply(self._node(given.node_id), given)
+        if not run.busy and not run.state.over:
+            self._settle()
+        return Step(*run.take_step())
+
+    def _feed_after_end(self, given: EngineInput) -> Step:
+        if isinstance(given, ModelReplied | ToolsFinished | TimerFired | Stopped):
+            return NOTHING
+        raise RunIsOver
+
+    def _feed_result(self, given: ModelReplied | ToolsFinished | TimerFired) -> bool:
+        """Apply a result unless it belongs to something that was cancelled meanwhile."""
+        node = self._node(given.node_id)
+        phase = node.phase
+        if isinstance(given, ModelReplied):
+            stale, current = given.call < node.call, given.call == node.call
+        elif isinstance(given, ToolsFinished):
+            turn = node.turn
+            current = turn is not None and turn.batch_id == given.batch_id
+            stale = not current and 0 < batch_serial(given.batch_id) <= node.batch
+        else:
+            current = phase is NodePhase.BACKOFF
+            stale = not current
+        if stale:
+            return False
+        if not current or (phase, type(given)) not in TABLE:
+            raise IllegalInput(self._misrouted(given, node))
+        self._apply(node, given)
+        return True
+
+    def _misrouted(self, given: EngineInput, node: NodeState) -> str:
+        expected = ", ".join(sorted(self._run.busy)) or "none"
+        name = type(given).__name__
+        return f"{name} for node '{node.id}', which is {node.phase.value}; at work: {expected}"
+
+    def _apply(self, node: NodeState, given: EngineInput) -> None:
+        transition = TABLE.get((node.phase, type(given)))
+        if transition is None:
+            raise IllegalInput(self._misrouted(given, node))
+        transition.action(self._run, node, given)
+
+    def _node(self, node_id: str) -> NodeState:
+        node = self._run.state.nodes.get(node_id)
+        if node is None:
+            raise UnknownNode(node_id)
+        return node
+
+    def _decider(self, decided: ToolDecided) -> NodeState:
+        node_id = self._run.approvals.get(decided.approval_id)
+        if node_id is not None:
+            return self._run.state.nodes[node_id]
+        verdict = self._run.state.verdicts.get(decided.approval_id)
+        if verdict is not None:
+            raise AlreadyDecided(decided.approval_id, verdict)
+        raise UnknownApproval(decided.approval_id)
+
+    def _start(self) -> None:
+        run, state = self._run, self._run.state
+        if self._live:
+            raise IllegalInput("Started for a run that is under way")
+        self._live = True
+        if not state.started:
+            state.started = True
+            text = state.entrypoint.text
+            if text.strip():
+                for facts in run.facts.values():
+                    if not facts.parents:
+                        run.events.append(ChatMessage(facts.id, "user", text))
+        else:
+            recover(run)
+        start_ready_nodes(run)
+
+    def _stop(self) -> None:
+        """Leave every node so that the run can be restored and go on, and end."""
+        run = self._run
+        for node_id in sorted(run.busy):
+            interactions.interrupt_now(run, run.state.nodes[node_id])
+        run.state.over = True
+        run.events.append(Aborted())
+        run.effects.append(Finish(RunCancelled()))
+
+    def _settle(self) -> None:
+        """Nothing moves by itself: the run is complete, or a person is needed."""
+        if self._run.remaining == 0:
+            complete_run(self._run)
+        elif self._run.waiting:
+            self._run.effects.append(Finish(self.waiting()))
+
+    def waiting(self) -> NeedsInteraction:
+        """Everything that waits for a person right now, interrupted nodes before failed ones."""
+        run = self._run
+        inputs, approvals, interrupted, failed = [], [], [], []
+        for node_id in sorted(run.waiting):
+            node, facts = run.state.nodes[node_id], run.facts[node_id]
+            if node.phase is NodePhase.AWAITING_INPUT:
+                inputs.append(interactions.pending_input(run, node))
+            elif node.phase is NodePhase.INTERRUPTED:
+                text = "interrupted by the user"
+                interrupted.append(Retryable(node_id, facts.label, text, interrupted=True))
+            elif node.phase is NodePhase.FAILED:
+                failed.append(Retryable(node_id, facts.label, node.error))
+            elif node.turn is not None:
+                approvals += [
+                    pending_approval(facts, call)
+                    for call in node.turn.calls
+                    if call.approval_id and call.approval_id in run.approvals
+                ]
+        return NeedsInteraction(tuple(inputs), tuple(approvals), tuple(interrupted + failed))
+
+    def start(self, at: float) -> Step:
+        """Begin, or go on after `restore`."""
+        return self.feed(Started(at))
+
+    def on_ai_complete(
+        self, node_id: str, call: int, reply: TurnOutcome | CallFailure, at: float
+    ) -> Step:
+        """A model call has ended."""
+        return self.feed(ModelReplied(node_id, call, reply, at))
+
+    def on_tool_results(
+        self,
+        node_id: str,
+        batch_id: str,
+        results: tuple[ToolResult, ...],
+        at: float,
+        effects: ToolEffects = NO_EFFECTS,
+    ) -> Step:
+        """A tool batch has ended."""
+        return self.feed(ToolsFinished(node_id, batch_id, results, at, effects))
+
+    def on_human_input(
+        self,
+        node_id: str,
+        text: str,
+        at: float,
+        *,
+        attachments: tuple[Attachment, ...] = (),
+        pause_id: str = "",
+    ) -> Step:
+        """A person answers a waiting node."""
+        return self.feed(HumanAnswered(node_id, text, at, attachments, pause_id))
+
+    def on_tool_decision(
+        self, approval_id: str, allow: bool, at: float, *, reason: str | None = None
+    ) -> Step:
+        """A person decides about a call."""
+        return self.feed(ToolDecided(approval_id, allow, at, reason))
+
+    def retry_node(self, node_id: str, at: float, *, message: str | None = None) -> Step:
+        """A person retries a failed or interrupted node."""
+        return self.feed(RetryAsked(node_id, at, message))
+
+    def mark_node_interrupted(self, node_id: str, at: float) -> Step:
+        """A person interrupts a node at work."""
+        return self.feed(NodeInterruptAsked(node_id, at))

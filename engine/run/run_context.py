@@ -1,0 +1,232 @@
+"""What every transition works on: the graph's facts, the state, and what the step gives out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from engine.graph.handoff import submission_schema
+from engine.graph.layers import ancestors, parents_by_node
+from engine.graph.node_config import AgentNodeConfig
+from engine.graph.workflow import Node, Workflow
+from engine.run.context_assembly import ContextAssembler
+from engine.run.state import CallPhase, NodePhase, NodeState, RunState
+from engine.vocabulary.effects import Effect
+from engine.vocabulary.events import RunEvent
+from engine.vocabulary.messages import HandoffArtifact, Usage
+from engine.vocabulary.ports import Entropy, ToolCatalog
+from engine.vocabulary.tools import (
+    ApprovalMode,
+    FileChangeRecord,
+    JsonObject,
+    ReadRecord,
+    ToolAccessPolicy,
+    ToolConfig,
+    ToolDefinition,
+)
+
+BUSY = frozenset({NodePhase.CALLING, NodePhase.BACKOFF})
+WAITING = frozenset({NodePhase.AWAITING_INPUT, NodePhase.FAILED, NodePhase.INTERRUPTED})
+
+
+class NodeFacts(NamedTuple):
+    """What the workflow says about a node; the same for the whole run."""
+
+    id: str
+    label: str
+    node: Node
+    agent: AgentNodeConfig
+    submission_schema: JsonObject
+    tool_config: ToolConfig
+    parents: tuple[str, ...]
+    children: tuple[str, ...]
+
+
+class RunContext:
+    """The workflow, the state and the collectors of one step.
+
+    `busy` and `waiting` are derived from the state: nodes that move by themselves, and nodes
+    that a person can move. `outputs` and the three maps beside it are what nodes hand to their
+    descendants.
+    """
+
+    def __init__(
+        self,
+        workflow: Workflow,
+        state: RunState,
+        *,
+        entropy: Entropy,
+        catalog: ToolCatalog,
+        project_root: str | None,
+    ) -> None:
+        self.workflow = workflow
+        self.state = state
+        self.catalog = catalog
+        self.project_root = project_root
+        self.assembler = ContextAssembler(workflow, project_root=project_root)
+        self.facts = facts_of(workflow)
+        self._entropy = entropy
+        self.effects: list[Effect] = []
+        self.events: list[RunEvent] = []
+        self.busy: set[str] = set()
+        self.waiting: dict[str, None] = {}
+        self.open_parents: dict[str, int] = {}
+        self.remaining = 0
+        self.outputs: dict[str, object] = {}
+        self.handoffs: dict[str, HandoffArtifact] = {}
+        self.changed_files: dict[str, list[FileChangeRecord]] = {}
+        self.reads: dict[str, Mapping[str, ReadRecord]] = {}
+        self.approvals: dict[str, str] = {}
+        self.messages: dict[str, str] = {}
+        self._parents = {facts.id: facts.parents for facts in self.facts.values()}
+        self._ancestors: dict[str, tuple[str, ...]] = {}
+        self._named_tools: tuple[ToolDefinition, ...] = ()
+        self._tool_names: tuple[str, ...] = ()
+        self._derive()
+
+    def _derive(self) -> None:
+        nodes = self.state.nodes
+        for facts in self.facts.values():
+            node = nodes[facts.id]
+            parents = facts.parents
+            open_parents = sum(nodes[p].phase is not NodePhase.DONE for p in parents)
+            self.open_parents[facts.id] = open_parents
+            if node.phase is NodePhase.DONE:
+                self.outputs[node.id] = node.output
+                if node.handoff is not None:
+                    self.handoffs[node.id] = node.handoff
+            else:
+                self.remaining += 1
+            if node.changed_files:
+                self.changed_files[node.id] = node.changed_files
+            if node.reads:
+                self.reads[node.id] = node.reads
+            for message in node.queued or ():
+                self.messages[message.message_id] = node.id
+            for turn_call in node.turn.calls if node.turn is not None else ():
+                if turn_call.phase is CallPhase.UNDECIDED:
+                    self.approvals[turn_call.approval_id] = node.id
+            self.note_phase(node)
+
+    def take_step(self) -> tuple[tuple[Effect, ...], tuple[RunEvent, ...]]:
+        """Hand out what was collected and begin anew."""
+        effects, events = tuple(self.effects), tuple(self.events)
+        self.effects, self.events = [], []
+        return effects, events
+
+    def identifier(self) -> str:
+        """A new id of this run."""
+        self.state.serial += 1
+        return self._entropy.identifier(self.state.serial)
+
+    def fraction(self) -> float:
+        """A new number in [0, 1)."""
+        self.state.serial += 1
+        return self._entropy.fraction(self.state.serial)
+
+    def enter(self, node: NodeState, phase: NodePhase) -> None:
+        """Put the node into a phase and keep the derived sets true."""
+        node.phase = phase
+        self.note_phase(node)
+
+    def note_phase(self, node: NodeState) -> None:
+        """Sort the node into `busy` and `waiting` by its phase and its open tool turn."""
+        phase = node.phase
+        busy, waits = phase in BUSY, phase in WAITING
+        if phase is NodePhase.TOOLS and node.turn is not None:
+            busy = bool(node.turn.batch_id)
+            waits = any(c.phase is CallPhase.UNDECIDED for c in node.turn.calls)
+        if busy:
+            self.busy.add(node.id)
+        else:
+            self.busy.discard(node.id)
+        if waits:
+            self.waiting[node.id] = None
+        else:
+            self.waiting.pop(node.id, None)
+
+    def ancestors(self, node_id: str) -> tuple[str, ...]:
+        """All nodes that come before the node, sorted."""
+        known = self._ancestors.get(node_id)
+        if known is None:
+            known = self._ancestors[node_id] = ancestors(node_id, self._parents)
+        return known
+
+    def tool_names(self, tools: tuple[ToolDefinition, ...]) -> tuple[str, ...]:
+        """The names of the tools; equal tools in a row, the common case, are named once."""
+        if tools is not self._named_tools:
+            self._named_tools, self._tool_names = tools, tuple([tool.name for tool in tools])
+        return self._tool_names
+
+    def is_plan_source(self, node_id: str) -> bool:
+        """Whether the node drafts and seals the plan, and the plan is not frozen yet."""
+        plan = self.state.plan
+        return plan is not None and plan.packet is None and plan.source_node_id == node_id
+
+    @property
+    def policy(self) -> ToolAccessPolicy:
+        """The phase of plan mode, as tools see it."""
+        plan = self.state.plan
+        planning = plan is not None and plan.packet is None
+        return ToolAccessPolicy.PLANNING if planning else ToolAccessPolicy.EXECUTION
+
+    def is_interactive(self, facts: NodeFacts) -> bool:
+        """Whether the node may ask a person."""
+        return facts.agent.request_user_input or self.is_plan_source(facts.id)
+
+    def approval_mode(self, node: NodeState, facts: NodeFacts) -> ApprovalMode:
+        """The node's approval mode as it is now."""
+        if node.patch is not None and node.patch.approval_mode is not None:
+            return node.patch.approval_mode
+        return facts.tool_config.approval_mode
+
+    def count_usage(self, usage: Usage | None) -> None:
+        """Add the tokens of one call to the run's."""
+        if usage is None:
+            return
+        self.state.tokens_in += usage.prompt_tokens or 0
+        total = self.state.usage
+        self.state.usage = usage if total is None else add_usage(total, usage)
+
+
+def add_usage(one: Usage, other: Usage) -> Usage:
+    """The sum of two usages; what is unknown in both stays unknown."""
+    return Usage(
+        _add(one.prompt_tokens, other.prompt_tokens),
+        _add(one.completion_tokens, other.completion_tokens),
+        _add(one.total_tokens, other.total_tokens),
+        _add(one.cached_input_tokens, other.cached_input_tokens),
+        _add(one.cache_creation_input_tokens, other.cache_creation_input_tokens),
+    )
+
+
+def _add(one: int | None, other: int | None) -> int | None:
+    if one is None:
+        return other
+    return one if other is None else one + other
+
+
+def facts_of(workflow: Workflow) -> dict[str, NodeFacts]:
+    """The agent nodes of a workflow in id order with their parents and children, both sorted."""
+    parents = parents_by_node(workflow)
+    children: dict[str, list[str]] = {node_id: [] for node_id in parents}
+    for node_id in sorted(parents):
+        for parent in parents[node_id]:
+            children[parent].append(node_id)
+    default_config = ToolConfig()
+    facts: dict[str, NodeFacts] = {}
+    for node in sorted(workflow.nodes, key=lambda node: node.id):
+        if node.agent is None:
+            raise ValueError(f"node '{node.id}' has no agent and cannot run")
+        config = node.agent.tools.effective()
+        facts[node.id] = NodeFacts(
+            node.id,
+            node.label,
+            node,
+            node.agent,
+            submission_schema(node.agent),
+            default_config if config == default_config else config,
+            parents[node.id],
+            tuple(children[node.id]),
+        )
+    return facts

@@ -1,0 +1,182 @@
+"""Which node goes next, and the request that its model call is made from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.run.budgets import MAX_COUNTED_RETRIES
+from engine.run.run_context import NodeFacts, RunContext
+from engine.run.state import NodePhase, NodeState
+from engine.vocabulary.effects import CallModel, Finish, Wait
+from engine.vocabulary.events import (
+    ChatMessage,
+    Finished,
+    NodeCompleted,
+    NodeErrored,
+    NodeFailed,
+    NodeQueued,
+)
+from engine.vocabulary.messages import HandoffArtifact, TranscriptView, UserMessage
+from engine.vocabulary.report import NodeOutput, RunCompleted, RunFailed, RunReport
+from engine.vocabulary.requests import AgentRequest
+
+
+def start_ready_nodes(run: RunContext) -> None:
+    """Start every idle node whose parents are all done, in id order."""
+    nodes = run.state.nodes
+    for node_id, open_parents in run.open_parents.items():
+        if open_parents == 0 and nodes[node_id].phase is NodePhase.IDLE:
+            call_model(run, nodes[node_id])
+
+
+def call_model(run: RunContext, node: NodeState) -> None:
+    """Ask for the node's next model call, delivering queued messages first."""
+    facts = run.facts[node.id]
+    patch = node.patch
+    model = (patch.model if patch is not None else None) or facts.agent.model
+    if not model.strip():
+        fail_run(run, f"node '{facts.label}' has no model to run on", facts)
+        return
+    if node.queued:
+        deliver_queued(run, node)
+    node.backoff_until = None
+    node.call += 1
+    run.enter(node, NodePhase.CALLING)
+    if node.announced_attempt != node.attempt:
+        node.announced_attempt = node.attempt
+        run.events.append(NodeQueued(node.id, facts.label))
+    run.effects.append(CallModel(node.id, node.call, build_request(run, node, facts, model)))
+
+
+def deliver_queued(run: RunContext, node: NodeState) -> None:
+    """Put the node's queued messages into its transcript."""
+    for message in node.queued or ():
+        run.messages.pop(message.message_id, None)
+        say_as_user(run, node, message.text, message.attachments)
+    node.queued = None
+
+
+def say_as_user(
+    run: RunContext, node: NodeState, text: str, attachments: tuple[Any, ...] = ()
+) -> None:
+    """Append what a person said and tell it."""
+    node.transcript.append(UserMessage(text, attachments))
+    run.events.append(ChatMessage(node.id, "user", text))
+
+
+def build_request(run: RunContext, node: NodeState, facts: NodeFacts, model: str) -> AgentRequest:
+    """The request for the node's next call, equal for equal states to the byte."""
+    agent, state, settings = facts.agent, run.state, run.workflow.settings
+    policy = run.policy
+    tools = run.catalog.offered(node.id, run.approval_mode(node, facts), policy)
+    effort = agent.reasoning_effort or settings.reasoning_effort
+    budget = agent.reasoning_budget_tokens or settings.reasoning_budget_tokens
+    fast_mode = settings.fast_mode
+    patch = node.patch
+    if patch is not None:
+        if patch.clear_reasoning:
+            effort = budget = None
+        effort = patch.reasoning_effort or effort
+        budget = patch.reasoning_budget_tokens or budget
+        fast_mode = fast_mode if patch.fast_mode is None else patch.fast_mode
+    entrypoint = state.entrypoint
+    return AgentRequest(
+        workflow_id=state.workflow_id,
+        run_id=state.run_id,
+        node_id=node.id,
+        node_label=facts.label,
+        model=model,
+        provider_id=agent.provider_id or settings.provider_id or None,
+        system_messages=run.assembler.system_messages(
+            facts.node,
+            run.tool_names(tools),
+            extra_prompts=tuple(node.extra_prompts or ()),
+        ),
+        task_prompt=agent.task_prompt,
+        input=run.assembler.input(
+            node.id,
+            outputs=run.outputs,
+            handoffs=run.handoffs,
+            changed_files=run.changed_files,
+            reads=run.reads,
+            entrypoint=entrypoint,
+            evidence_packet=state.plan.packet if state.plan is not None else None,
+        ),
+        output_schema=facts.submission_schema,
+        transcript=TranscriptView(node.transcript),
+        handoff_format=agent.handoff.format,
+        tool_config=facts.tool_config,
+        available_tools=tools,
+        attachments=() if facts.parents else entrypoint.attachments,
+        model_attempt=node.retries + 1,
+        reasoning_effort=effort,
+        reasoning_budget_tokens=budget,
+        fast_mode=fast_mode,
+        tool_access_policy=policy,
+        allow_user_input=agent.conversation_mode or run.is_interactive(facts),
+        conversation_mode=agent.conversation_mode,
+    )
+
+
+def accept_output(
+    run: RunContext, node: NodeState, output: Any, handoff: HandoffArtifact | None
+) -> None:
+    """Take the node's output and start the children that were waiting for it alone."""
+    facts = run.facts[node.id]
+    node.output, node.handoff = output, handoff
+    run.outputs[node.id] = output
+    if handoff is not None:
+        run.handoffs[node.id] = handoff
+    for message in node.queued or ():
+        run.messages.pop(message.message_id, None)
+    node.queued = None
+    run.enter(node, NodePhase.DONE)
+    run.remaining -= 1
+    run.events.append(NodeCompleted(node.id, facts.label, output, handoff))
+    for child in facts.children:
+        run.open_parents[child] -= 1
+        if run.open_parents[child] == 0:
+            call_model(run, run.state.nodes[child])
+
+
+def back_off(run: RunContext, node: NodeState, until: float) -> None:
+    """Make the node's call again at `until`."""
+    node.backoff_until = until
+    count_retry(node)
+    run.enter(node, NodePhase.BACKOFF)
+    run.effects.append(Wait(node.id, until))
+
+
+def count_retry(node: NodeState) -> None:
+    """Begin another attempt; the number never goes down and is never told above its cap."""
+    node.retries = min(node.retries + 1, MAX_COUNTED_RETRIES)
+
+
+def fail_node(run: RunContext, node: NodeState, error: str) -> None:
+    """The node failed; its descendants wait, everything else goes on, a person may retry it."""
+    node.error = error
+    run.enter(node, NodePhase.FAILED)
+    run.events.append(NodeErrored(node.id, run.facts[node.id].label, error))
+
+
+def fail_run(run: RunContext, message: str, facts: NodeFacts) -> None:
+    """End the run for a reason that no answer could mend."""
+    run.state.over = True
+    run.events.append(NodeFailed(facts.id, facts.label, message))
+    run.effects.append(Finish(RunFailed(message, facts.id)))
+
+
+def complete_run(run: RunContext) -> None:
+    """Every node is done: report."""
+    state = run.state
+    state.over = True
+    report = RunReport(
+        workflow_id=state.workflow_id,
+        outputs=tuple([NodeOutput(node_id, run.outputs[node_id]) for node_id in run.facts]),
+        read_calls=state.read_calls,
+        redundant_reads=state.redundant_reads,
+        tokens_in=state.tokens_in,
+        usage=state.usage,
+    )
+    run.events.append(Finished(report))
+    run.effects.append(Finish(RunCompleted(report)))
