@@ -1,0 +1,1 @@
+"""What the embedded model is given besides its weights."""

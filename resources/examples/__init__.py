@@ -1,0 +1,1 @@
+"""Workflows to begin with."""
