@@ -43,7 +43,8 @@ def _row(action: Action, *leads_to: NodePhase) -> Transition:
     return Transition(action, frozenset(leads_to))
 
 
-def _call_again(run: RunContext, node: NodeState, fired: TimerFired) -> None:
+def call_again(run: RunContext, node: NodeState, fired: TimerFired) -> None:
+    """The backoff is over."""
     call_model(run, node)
 
 
@@ -69,7 +70,7 @@ TABLE: dict[tuple[NodePhase, type], Transition] = {
     (P.TOOLS, ToolDecided): _row(decide_call, P.TOOLS, P.CALLING),
     (P.TOOLS, NodeInterruptAsked): _INTERRUPT,
     (P.TOOLS, MessageQueued): _row(interactions.queue_message, P.TOOLS),
-    (P.BACKOFF, TimerFired): _row(_call_again, P.CALLING),
+    (P.BACKOFF, TimerFired): _row(call_again, P.CALLING),
     (P.BACKOFF, NodeInterruptAsked): _INTERRUPT,
     (P.BACKOFF, MessageQueued): _row(interactions.queue_message, P.BACKOFF),
     (P.AWAITING_INPUT, HumanAnswered): _row(interactions.answer, P.CALLING),
