@@ -19,6 +19,7 @@ from orchestration.runs.requests import RunOverrides, RunRequest
 from orchestration.settings.data_folder import managed_folder
 from orchestration.settings.model import Settings
 from orchestration.settings.provider_choice import Choice, Choices, choose
+from orchestration.settings.quirk_store import QuirkStore
 from orchestration.settings.readiness import EmbeddedModel, Providers
 from orchestration.settings.secrets import SecretStore
 from providers.config import DEFAULT_TIMEOUT_S, ProviderConfig, configured
@@ -69,6 +70,7 @@ def prepare(
     registry: ToolCatalog,
     data_dir: Path,
     embedded: EmbeddedModel,
+    quirks: QuirkStore | None = None,
 ) -> PreparedRun:
     """Resolve who answers each node, with which key, and where tools work.
 
@@ -83,7 +85,7 @@ def prepare(
     found = list(_problems(workflow, choices, registry, request.cwd))
     connections: dict[str, ProviderConfig] = {}
     for provider_id in choices.provider_ids:
-        connection = _connection(provider_id, request.overrides, providers, secrets)
+        connection = _connection(provider_id, request.overrides, providers, secrets, quirks)
         if isinstance(connection, ProviderConfig):
             connections[provider_id] = connection
         else:
@@ -129,7 +131,11 @@ def _problems(
 
 
 def _connection(
-    provider_id: str, overrides: RunOverrides, providers: Providers, secrets: SecretStore
+    provider_id: str,
+    overrides: RunOverrides,
+    providers: Providers,
+    secrets: SecretStore,
+    quirks: QuirkStore | None,
 ) -> ProviderConfig | str:
     """How the provider is reached, or why it cannot be, in a sentence."""
     spec, profile = SPECS[provider_id], providers.profile(provider_id)
@@ -143,14 +149,16 @@ def _connection(
         return f"the stored key of {spec.label} is gone: store it anew or set {spec.auth.env_var}"
     wire = overrides.wire or profile.wire
     model_wires = {} if overrides.wire else profile.model_wires
+    base_url = overrides.base_url or profile.base_url or spec.base_url
     return configured(
         spec,
-        base_url=overrides.base_url or profile.base_url,
+        base_url=base_url,
         wire=Wire(wire) if wire else None,
         api_key=key,
         default_model=profile.default_model,
         model_wires={model: Wire(name) for model, name in model_wires.items()},
         timeout_s=profile.timeout_s or DEFAULT_TIMEOUT_S,
+        quirks=quirks.of(base_url or spec.id) if quirks is not None else None,
     )
 
 

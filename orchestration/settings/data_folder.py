@@ -31,6 +31,11 @@ def secrets_file(data_dir: Path) -> Path:
     return data_dir / "secrets.json"
 
 
+def quirks_file(data_dir: Path) -> Path:
+    """Where it is kept what endpoints were found to refuse."""
+    return data_dir / "quirks.json"
+
+
 def managed_folder(data_dir: Path, workflow_id: str) -> Path:
     """The execution folder of a workflow that was given none; it may not exist yet."""
     return data_dir / "workspaces" / "workflows" / path_segment(workflow_id)
