@@ -1,6 +1,6 @@
 """What holds for every test: a world of its own, no network, nothing left running, no error logged.
 
-A test asks for `error_log` if it provokes errors that are logged; it then judges them itself.
+A test that provokes errors which are logged asks for pytest's `caplog` and judges them itself.
 """
 
 from __future__ import annotations
@@ -81,13 +81,6 @@ def data_dir(_own_folders: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-@pytest.fixture
-def error_log() -> Iterator[list[logging.LogRecord]]:
-    """The errors that were logged so far; a test that takes them has to judge them itself."""
-    yield _log.records
-    _log.take()
-
-
 @pytest.fixture(autouse=True)
 def _clean_test(request: pytest.FixtureRequest) -> Iterator[None]:
     """Fail a test that logs an error, reaches for the network or leaves something running."""
@@ -100,6 +93,7 @@ def _clean_test(request: pytest.FixtureRequest) -> Iterator[None]:
     yield
     complaints = [f"left running: {what}" for what in (*_tasks.left, *check.left_over())]
     complaints += [f"tried to reach {target}" for target in _network.refused]
-    complaints += [f"logged: {record.name}: {record.getMessage()}" for record in _log.take()]
+    if "caplog" not in request.fixturenames:
+        complaints += [f"logged: {record.name}: {record.getMessage()}" for record in _log.take()]
     if complaints:
         pytest.fail("\n".join(complaints), pytrace=False)
