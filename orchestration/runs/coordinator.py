@@ -84,6 +84,7 @@ class RunCoordinator:
         workflow = setup.workflow
         self.run_id = setup.run_id
         self.workflow_id = workflow.id
+        self.workflow_name = workflow.name
         self._setup = setup
         self._seed = setup.seed or os.urandom(SEED_BYTES)
         self._hub = EventHub(setup.clock)
@@ -136,6 +137,11 @@ class RunCoordinator:
     async def stop(self) -> None:
         """End the run, within about two seconds and with nothing left running."""
         await self._drive.stop()
+        await self._handoffs.aclose()
+
+    async def close(self) -> None:
+        """End for good with the program: a run that waits for a person is left as it is."""
+        await self._drive.close()
         await self._handoffs.aclose()
 
     def continue_(self) -> None:

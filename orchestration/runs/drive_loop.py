@@ -186,6 +186,14 @@ class DriveLoop:
             self._mailbox.append((Stopped(self._clock()), None))
             self._pump()
 
+    async def close(self) -> None:
+        """Leave a run that waits for a person as it is, for another day; stop any other."""
+        if isinstance(self._outcome, NeedsInteraction) and not self._mailbox:
+            self._stopping = True
+            await self._tasks.close(STOP_WITHIN_S)
+        else:
+            await self.stop()
+
     def _post(self, given: EngineInput, answered: asyncio.Future[None] | None = None) -> None:
         self._mailbox.append((given, answered))
         if not self._scheduled:

@@ -63,6 +63,6 @@ class RunRegistry:
                 return run.run_id
         return None
 
-    async def stop_all(self) -> None:
-        """Stop every run that is not over, all at once."""
-        await asyncio.gather(*(run.stop() for run in self._runs.values()))
+    async def close_all(self) -> None:
+        """End with the program: stop what moves, leave what waits for a person, all at once."""
+        await asyncio.gather(*(run.close() for run in self._runs.values()))

@@ -1,0 +1,246 @@
+"""Run a workflow without a window: answer what was prepared, report what came of it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from engine.run.file_changes import merge_changes
+from engine.vocabulary.errors import InteractionError
+from engine.vocabulary.events import NodeAwaitingInput, ToolApprovalRequested
+from engine.vocabulary.report import (
+    NeedsInteraction,
+    PendingApproval,
+    PendingInput,
+    RunCancelled,
+    RunCompleted,
+    RunFailed,
+    RunOutcome,
+)
+from orchestration.backend import Backend
+from orchestration.runs.answers import AnswerBook, ApprovalAnswer, PreparedAnswer
+from orchestration.runs.event_hub import EventRecord
+from orchestration.runs.requests import RunRequest
+from orchestration.runs.run_view import RunView
+from orchestration.runs.view_values import RunStatus
+
+logger = logging.getLogger(__name__)
+
+ApprovalRule = Literal["ask", "allow", "deny"]
+Asker = Callable[[PendingInput | PendingApproval], Awaitable[str | ApprovalAnswer | None]]
+"""Asks a person: a text for a question, a decision for a call, `None` to leave it open."""
+
+EXIT_STATUS = {
+    RunStatus.COMPLETED: 0,
+    RunStatus.FAILED: 1,
+    RunStatus.PAUSED: 3,
+    RunStatus.STOPPED: 130,
+}
+DENIED_BY_RULE = "calls that need approval are denied in this run"
+
+
+class HeadlessResult(Struct, frozen=True):
+    """What came of a run: the report, the exit status, and why it failed if no node did."""
+
+    report: dict[str, Any]
+    exit_status: int
+    error: str | None = None
+
+
+async def run_headless(
+    backend: Backend,
+    request: RunRequest,
+    *,
+    answers: Iterable[PreparedAnswer] = (),
+    approve: ApprovalRule = "ask",
+    ask: Asker | None = None,
+) -> HeadlessResult:
+    """Start a run and see it through until it is over or waits for somebody who is not there.
+
+    Prepared answers come first, then `approve`, then `ask` where there is a person to ask.
+    Being cancelled stops the run and reports it as stopped.
+
+    Raises:
+        RunRefused: the workflow cannot be run; nothing was started.
+    """
+    attendant = _Attendant(backend, request, AnswerBook(answers), approve, ask)
+    run_id = await backend.start_run(msgspec.structs.replace(request, on_event=attendant.hear))
+    view = backend.view(run_id)
+    try:
+        outcome = await attendant.attend(run_id)
+    except asyncio.CancelledError:
+        await backend.stop_run(run_id)
+        task = asyncio.current_task()
+        if task is not None:
+            task.uncancel()
+        outcome = RunCancelled()
+    status = status_of(outcome)
+    error = outcome.message if isinstance(outcome, RunFailed) and not outcome.node_id else None
+    return HeadlessResult(report_of(view, outcome), EXIT_STATUS[status], error)
+
+
+def status_of(outcome: RunOutcome) -> RunStatus:
+    """How a run stands; open questions and approvals outweigh failed nodes."""
+    match outcome:
+        case RunCompleted():
+            return RunStatus.COMPLETED
+        case RunCancelled():
+            return RunStatus.STOPPED
+        case NeedsInteraction(inputs=inputs, approvals=approvals, retryables=retryables):
+            waits = inputs or approvals or all(node.interrupted for node in retryables)
+            return RunStatus.PAUSED if waits else RunStatus.FAILED
+    return RunStatus.FAILED
+
+
+def report_of(view: RunView, outcome: RunOutcome) -> dict[str, Any]:
+    """The report as plain data; `usage` is `null` where no provider said anything."""
+    return {
+        "run_id": view.run_id,
+        "status": status_of(outcome).value,
+        "outputs": dict(sorted(view.outputs.items())),
+        "failed": dict(sorted(view.failed.items())),
+        "waiting": _waiting(outcome),
+        "usage": msgspec.to_builtins(view.usage),
+        "changed_files": [_changed_file(record) for record in merge_changes(view.changed_files)],
+    }
+
+
+def _waiting(outcome: RunOutcome) -> list[dict[str, Any]]:
+    if not isinstance(outcome, NeedsInteraction):
+        return []
+    waiting: list[dict[str, Any]] = [_question(pending) for pending in outcome.inputs]
+    waiting += [_approval(pending) for pending in outcome.approvals]
+    waiting += [
+        {"kind": "retry", "node_id": node.node_id, "label": node.label, "error": node.error}
+        for node in outcome.retryables
+        if node.interrupted
+    ]
+    return waiting
+
+
+def _question(pending: PendingInput) -> dict[str, Any]:
+    told = {
+        "kind": "question",
+        "node_id": pending.node_id,
+        "label": pending.label,
+        "pause_id": pending.pause_id,
+        "question": pending.question,
+    }
+    if pending.structured_input is not None:
+        told |= msgspec.to_builtins(pending.structured_input)
+    return told
+
+
+def _approval(pending: PendingApproval) -> dict[str, Any]:
+    return {
+        "kind": "approval",
+        "node_id": pending.node_id,
+        "label": pending.node_label,
+        "approval_id": pending.approval_id,
+        "tool_name": pending.tool_call.name,
+        "arguments": pending.tool_call.arguments,
+    }
+
+
+def _changed_file(record: Any) -> dict[str, Any]:
+    told = {"path": record.path, "op": record.op.value}
+    if record.rename_to is not None:
+        told["rename_to"] = record.rename_to
+    return told
+
+
+class _Attendant:
+    """Answers what arises, the moment it arises, one thing at a time."""
+
+    def __init__(
+        self,
+        backend: Backend,
+        request: RunRequest,
+        book: AnswerBook,
+        approve: ApprovalRule,
+        ask: Asker | None,
+    ) -> None:
+        self._backend = backend
+        self._on_event = request.on_event
+        self._book = book
+        self._approve = approve
+        self._ask = ask
+        self._heard: deque[PendingInput | PendingApproval] = deque()
+        self._woken = asyncio.Event()
+
+    def hear(self, record: EventRecord) -> None:
+        """Note what waits for an answer, and pass everything on."""
+        event = record.event
+        if isinstance(event, NodeAwaitingInput):
+            self._note(_pending_input(event))
+        elif isinstance(event, ToolApprovalRequested):
+            self._note(event.request)
+        if self._on_event is not None:
+            self._on_event(record)
+
+    async def attend(self, run_id: str) -> RunOutcome:
+        """See the run through until nothing moves and there is nothing left to answer."""
+        while True:
+            while self._heard:
+                await self._treat(run_id, self._heard.popleft())
+            self._woken.clear()
+            settled = asyncio.ensure_future(self._backend.settled(run_id))
+            settled.add_done_callback(lambda _: self._woken.set())
+            try:
+                await self._woken.wait()
+                if settled.done() and not self._heard:
+                    return settled.result()
+            finally:
+                settled.cancel()
+
+    def _note(self, pending: PendingInput | PendingApproval) -> None:
+        self._heard.append(pending)
+        self._woken.set()
+
+    async def _treat(self, run_id: str, pending: PendingInput | PendingApproval) -> None:
+        try:
+            if isinstance(pending, PendingInput):
+                await self._treat_question(run_id, pending)
+            else:
+                await self._treat_approval(run_id, pending)
+        except InteractionError as error:
+            # The node was interrupted, or the run ended, while the answer was being found.
+            logger.info("an answer came too late: %s", error)
+
+    async def _treat_question(self, run_id: str, pending: PendingInput) -> None:
+        prepared = self._book.for_question(pending.node_id)
+        text = prepared.text if prepared is not None else None
+        if text is None and self._ask is not None:
+            asked = await self._ask(pending)
+            text = asked if isinstance(asked, str) else None
+        if text is not None:
+            await self._backend.answer(run_id, pending.node_id, text, pending.pause_id)
+
+    async def _treat_approval(self, run_id: str, pending: PendingApproval) -> None:
+        decision = self._book.for_approval(pending)
+        if decision is None and self._approve != "ask":
+            allow = self._approve == "allow"
+            decision = ApprovalAnswer(allow=allow, reason=None if allow else DENIED_BY_RULE)
+        elif decision is None and self._ask is not None:
+            asked = await self._ask(pending)
+            decision = asked if isinstance(asked, ApprovalAnswer) else None
+        if decision is not None:
+            await self._backend.decide(run_id, pending.approval_id, decision.allow, decision.reason)
+
+
+def _pending_input(event: NodeAwaitingInput) -> PendingInput:
+    return PendingInput(
+        event.pause_id,
+        event.node_id,
+        event.label,
+        event.context,
+        event.is_initial,
+        event.structured_input,
+        event.question,
+    )

@@ -1,0 +1,94 @@
+"""Answers that were written down before a run: read, checked, and used in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from engine.vocabulary.report import PendingApproval
+from orchestration.errors import UserError
+
+
+class QuestionAnswer(Struct, frozen=True, forbid_unknown_fields=True):
+    """An answer to the next question of a node."""
+
+    node_id: str
+    text: str
+
+
+class ApprovalAnswer(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A decision about the next call that fits; without names it fits any call."""
+
+    allow: bool
+    tool_name: str | None = None
+    node_id: str | None = None
+    reason: str | None = None
+
+    def fits(self, request: PendingApproval) -> bool:
+        """Whether it may decide about this call."""
+        return self.tool_name in (None, request.tool_call.name) and self.node_id in (
+            None,
+            request.node_id,
+        )
+
+
+PreparedAnswer = QuestionAnswer | ApprovalAnswer
+
+_SHAPES = (
+    'an answer is {"node_id", "text"} for a question or '
+    '{"allow", "tool_name"?, "node_id"?, "reason"?} for an approval'
+)
+
+
+def read_answers(data: bytes) -> tuple[PreparedAnswer, ...]:
+    """Read a JSON list of answers.
+
+    Raises:
+        UserError: one sentence that says which entry is wrong and how it should look.
+    """
+    try:
+        entries = msgspec.json.decode(data)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise UserError(f"the answers are not valid JSON: {error}") from error
+    if not isinstance(entries, list):
+        raise UserError(f"the answers must be a JSON list; {_SHAPES}")
+    return tuple(_answer(entry, number) for number, entry in enumerate(entries, 1))
+
+
+def _answer(entry: Any, number: int) -> PreparedAnswer:
+    shape: type[PreparedAnswer] = ApprovalAnswer
+    if isinstance(entry, dict):
+        if "uncertain" in entry:
+            raise UserError(f"answer {number} settles an uncertain call, and no run has one yet")
+        if "text" in entry:
+            shape = QuestionAnswer
+    try:
+        return msgspec.convert(entry, shape)
+    except msgspec.ValidationError as error:
+        raise UserError(f"answer {number} does not fit ({error}); {_SHAPES}") from error
+
+
+class AnswerBook:
+    """The answers of one run; each is used once, the first that fits."""
+
+    def __init__(self, answers: Iterable[PreparedAnswer]) -> None:
+        self._answers = list(answers)
+
+    def for_question(self, node_id: str) -> QuestionAnswer | None:
+        """Take the answer to a question of this node."""
+        for index, answer in enumerate(self._answers):
+            if isinstance(answer, QuestionAnswer) and answer.node_id == node_id:
+                del self._answers[index]
+                return answer
+        return None
+
+    def for_approval(self, request: PendingApproval) -> ApprovalAnswer | None:
+        """Take the decision about this call."""
+        for index, answer in enumerate(self._answers):
+            if isinstance(answer, ApprovalAnswer) and answer.fits(request):
+                del self._answers[index]
+                return answer
+        return None
