@@ -72,7 +72,7 @@ def test_each_package_imports_only_what_it_may(
 
 def test_no_file_imports_itself_in_a_circle() -> None:
     ours = tuple(PACKAGES)
-    graph = networkx.DiGraph(
+    graph: networkx.DiGraph[str] = networkx.DiGraph(
         (found.importer, found.target)
         for found in imports()
         if is_within(found.target, ours) and found.importer != found.target

@@ -25,7 +25,7 @@ def entries(lock: str) -> list[str]:
 
 def locked(lock: str) -> dict[str, Version]:
     """Package to version."""
-    found = {}
+    found: dict[str, Version] = {}
     for entry in entries(lock):
         requirement = Requirement(entry.split("--hash")[0])
         (specifier,) = requirement.specifier
