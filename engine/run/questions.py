@@ -53,7 +53,7 @@ def problem_with(request: InputRequest, tool_config: ToolConfig) -> str | None:
 
 
 def _items(value: Any) -> list[Any]:
-    # Too many are as wrong as far too many: one more than allowed is enough to see it.
+    # Far too many are as wrong as one too many, and need not all be read.
     return value[:_MAX_READ] if isinstance(value, list) else []
 
 
@@ -79,7 +79,7 @@ def _text(fields: JsonObject, key: str) -> str:
 def _problems(structured: StructuredInput) -> Iterator[str]:
     questions = structured.questions
     if not 1 <= len(questions) <= MAX_QUESTIONS:
-        yield f"'questions' must hold 1 to {MAX_QUESTIONS} questions, not {len(questions)}"
+        yield f"'questions' must hold 1 to {MAX_QUESTIONS} questions"
     seen: set[str] = set()
     for number, question in enumerate(questions, 1):
         yield from _problems_of(question, f"question {number}", seen)
@@ -105,10 +105,7 @@ def _problems_of(question: Question, where: str, seen: set[str]) -> Iterator[str
 
 def _option_problems(options: tuple[QuestionOption, ...], where: str) -> Iterator[str]:
     if not MIN_OPTIONS <= len(options) <= MAX_OPTIONS:
-        yield (
-            f"{where}: 'options' must hold {MIN_OPTIONS} to {MAX_OPTIONS} choices, "
-            f"not {len(options)}"
-        )
+        yield f"{where}: 'options' must hold {MIN_OPTIONS} to {MAX_OPTIONS} choices"
     labels = [option.label.strip() for option in options]
     if not all(labels):
         yield f"{where}: an option has no 'label'"
