@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from engine.graph.workflow import Workflow
 from engine.run import interactions
 from engine.run.checkpoint import decode_state, encode_state, recover
@@ -62,6 +65,16 @@ class InteractiveEngine:
     ) -> None:
         """Begin a run of a valid workflow, or go on from `state` (see `restore`)."""
         self._live = False
+        self._routes: dict[type, Callable[[Any], bool | None]] = {
+            ModelReplied: self._feed_reply,
+            ToolsFinished: self._feed_tool_results,
+            TimerFired: self._feed_timer,
+            Started: self._start,
+            Stopped: self._stop,
+            ToolDecided: self._decide,
+            MessageEdited: self._edit_message,
+            MessageWithdrawn: self._withdraw_message,
+        }
         plan_mode = workflow.settings.plan_mode
         self._run = RunContext(
             workflow,
@@ -131,24 +144,15 @@ class InteractiveEngine:
             InteractionError: if it is a person's wish that cannot be had; nothing was changed.
         """
         run = self._run
-        if run.state.over:
+        state = run.state
+        if state.over:
             return self._feed_after_end(given)
-        if isinstance(given, ModelReplied | ToolsFinished | TimerFired):
-            if not self._feed_result(given):
-                return NOTHING
-        elif isinstance(given, Started):
-            self._start()
-        elif isinstance(given, Stopped):
-            self._stop()
-        elif isinstance(given, ToolDecided):
-            self._apply(self._decider(given), given)
-        elif isinstance(given, MessageEdited):
-            interactions.edit_message(run, given)
-        elif isinstance(given, MessageWithdrawn):
-            interactions.withdraw_message(run, given)
-        else:
-            self._apply(self._node(given.node_id), given)
-        if not run.busy and not run.state.over:
+        route = self._routes.get(type(given))
+        if route is None:
+            self._apply(self._node(given.node_id), given)  # type: ignore[union-attr]
+        elif route(given) is False:
+            return NOTHING
+        if not run.busy and not state.over:
             self._settle()
         return Step(*run.take_step())
 
@@ -157,24 +161,32 @@ class InteractiveEngine:
             return NOTHING
         raise RunIsOver
 
-    def _feed_result(self, given: ModelReplied | ToolsFinished | TimerFired) -> bool:
-        """Apply a result unless it belongs to something that was cancelled meanwhile."""
-        node = self._node(given.node_id)
-        phase = node.phase
-        if isinstance(given, ModelReplied):
-            stale, current = given.call < node.call, given.call == node.call
-        elif isinstance(given, ToolsFinished):
-            turn = node.turn
-            current = turn is not None and turn.batch_id == given.batch_id
-            stale = not current and 0 < batch_serial(given.batch_id) <= node.batch
-        else:
-            current = phase is NodePhase.BACKOFF
-            stale = not current
-        if stale:
+    def _feed_reply(self, replied: ModelReplied) -> bool:
+        """Apply a reply unless its call was cancelled meanwhile; whether it was applied."""
+        node = self._node(replied.node_id)
+        if replied.call < node.call:
             return False
-        if not current or (phase, type(given)) not in TABLE:
-            raise IllegalInput(self._misrouted(given, node))
-        self._apply(node, given)
+        if replied.call > node.call:
+            raise IllegalInput(self._misrouted(replied, node))
+        self._apply(node, replied)
+        return True
+
+    def _feed_tool_results(self, finished: ToolsFinished) -> bool:
+        """Apply results unless their batch was cancelled meanwhile; whether they were applied."""
+        node = self._node(finished.node_id)
+        if node.turn is None or node.turn.batch_id != finished.batch_id:
+            if 0 < batch_serial(finished.batch_id) <= node.batch:
+                return False
+            raise IllegalInput(self._misrouted(finished, node))
+        self._apply(node, finished)
+        return True
+
+    def _feed_timer(self, fired: TimerFired) -> bool:
+        """Apply a timer unless the node has moved on meanwhile; whether it was applied."""
+        node = self._node(fired.node_id)
+        if node.phase is not NodePhase.BACKOFF:
+            return False
+        self._apply(node, fired)
         return True
 
     def _misrouted(self, given: EngineInput, node: NodeState) -> str:
@@ -194,16 +206,23 @@ class InteractiveEngine:
             raise UnknownNode(node_id)
         return node
 
-    def _decider(self, decided: ToolDecided) -> NodeState:
+    def _decide(self, decided: ToolDecided) -> None:
         node_id = self._run.approvals.get(decided.approval_id)
         if node_id is not None:
-            return self._run.state.nodes[node_id]
+            self._apply(self._run.state.nodes[node_id], decided)
+            return
         verdict = self._run.state.verdicts.get(decided.approval_id)
         if verdict is not None:
             raise AlreadyDecided(decided.approval_id, verdict)
         raise UnknownApproval(decided.approval_id)
 
-    def _start(self) -> None:
+    def _edit_message(self, edited: MessageEdited) -> None:
+        interactions.edit_message(self._run, edited)
+
+    def _withdraw_message(self, withdrawn: MessageWithdrawn) -> None:
+        interactions.withdraw_message(self._run, withdrawn)
+
+    def _start(self, started: Started) -> None:
         run, state = self._run, self._run.state
         if self._live:
             raise IllegalInput("Started for a run that is under way")
@@ -219,7 +238,7 @@ class InteractiveEngine:
             recover(run)
         start_ready_nodes(run)
 
-    def _stop(self) -> None:
+    def _stop(self, stopped: Stopped) -> None:
         """Leave every node so that the run can be restored and go on, and end."""
         run = self._run
         for node_id in sorted(run.busy):

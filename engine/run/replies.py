@@ -54,7 +54,7 @@ def take_reply(run: RunContext, node: NodeState, replied: ModelReplied) -> None:
     reply = replied.reply
     usage = getattr(reply, "usage", None)
     if usage is not None:
-        run.count_usage(usage)
+        run.state.usage.add(usage)
         run.events.append(UsageReported(node.id, usage, _model_of(run, node)))
     _ROUTES[type(reply)](run, node, reply, replied.at)
 

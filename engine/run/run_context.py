@@ -13,7 +13,7 @@ from engine.run.context_assembly import ContextAssembler
 from engine.run.state import CallPhase, NodePhase, NodeState, RunState
 from engine.vocabulary.effects import Effect
 from engine.vocabulary.events import RunEvent
-from engine.vocabulary.messages import HandoffArtifact, Usage
+from engine.vocabulary.messages import HandoffArtifact
 from engine.vocabulary.ports import Entropy, ToolCatalog
 from engine.vocabulary.tools import (
     ApprovalMode,
@@ -64,7 +64,8 @@ class RunContext:
         self.catalog = catalog
         self.project_root = project_root
         self.assembler = ContextAssembler(workflow, project_root=project_root)
-        self.facts = facts_of(workflow)
+        self._parents = parents_by_node(workflow)
+        self.facts = facts_of(workflow, self._parents)
         self._entropy = entropy
         self.effects: list[Effect] = []
         self.events: list[RunEvent] = []
@@ -78,7 +79,6 @@ class RunContext:
         self.reads: dict[str, Mapping[str, ReadRecord]] = {}
         self.approvals: dict[str, str] = {}
         self.messages: dict[str, str] = {}
-        self._parents = {facts.id: facts.parents for facts in self.facts.values()}
         self._ancestors: dict[str, tuple[str, ...]] = {}
         self._named_tools: tuple[ToolDefinition, ...] = ()
         self._tool_names: tuple[str, ...] = ()
@@ -131,19 +131,20 @@ class RunContext:
 
     def note_phase(self, node: NodeState) -> None:
         """Sort the node into `busy` and `waiting` by its phase and its open tool turn."""
-        phase = node.phase
-        busy, waits = phase in BUSY, phase in WAITING
+        phase, node_id = node.phase, node.id
         if phase is NodePhase.TOOLS and node.turn is not None:
-            busy = bool(node.turn.batch_id)
-            waits = any(c.phase is CallPhase.UNDECIDED for c in node.turn.calls)
+            busy = node.turn.batch_id != ""
+            waits = any(call.phase is CallPhase.UNDECIDED for call in node.turn.calls)
+        else:
+            busy, waits = phase in BUSY, phase in WAITING
         if busy:
-            self.busy.add(node.id)
+            self.busy.add(node_id)
         else:
-            self.busy.discard(node.id)
+            self.busy.discard(node_id)
         if waits:
-            self.waiting[node.id] = None
-        else:
-            self.waiting.pop(node.id, None)
+            self.waiting[node_id] = None
+        elif node_id in self.waiting:
+            del self.waiting[node_id]
 
     def ancestors(self, node_id: str) -> tuple[str, ...]:
         """All nodes that come before the node, sorted."""
@@ -180,35 +181,9 @@ class RunContext:
             return node.patch.approval_mode
         return facts.tool_config.approval_mode
 
-    def count_usage(self, usage: Usage | None) -> None:
-        """Add the tokens of one call to the run's."""
-        if usage is None:
-            return
-        self.state.tokens_in += usage.prompt_tokens or 0
-        total = self.state.usage
-        self.state.usage = usage if total is None else add_usage(total, usage)
 
-
-def add_usage(one: Usage, other: Usage) -> Usage:
-    """The sum of two usages; what is unknown in both stays unknown."""
-    return Usage(
-        _add(one.prompt_tokens, other.prompt_tokens),
-        _add(one.completion_tokens, other.completion_tokens),
-        _add(one.total_tokens, other.total_tokens),
-        _add(one.cached_input_tokens, other.cached_input_tokens),
-        _add(one.cache_creation_input_tokens, other.cache_creation_input_tokens),
-    )
-
-
-def _add(one: int | None, other: int | None) -> int | None:
-    if one is None:
-        return other
-    return one if other is None else one + other
-
-
-def facts_of(workflow: Workflow) -> dict[str, NodeFacts]:
+def facts_of(workflow: Workflow, parents: Mapping[str, tuple[str, ...]]) -> dict[str, NodeFacts]:
     """The agent nodes of a workflow in id order with their parents and children, both sorted."""
-    parents = parents_by_node(workflow)
     children: dict[str, list[str]] = {node_id: [] for node_id in parents}
     for node_id in sorted(parents):
         for parent in parents[node_id]:

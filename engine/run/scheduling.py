@@ -175,8 +175,8 @@ def complete_run(run: RunContext) -> None:
         outputs=tuple([NodeOutput(node_id, run.outputs[node_id]) for node_id in run.facts]),
         read_calls=state.read_calls,
         redundant_reads=state.redundant_reads,
-        tokens_in=state.tokens_in,
-        usage=state.usage,
+        tokens_in=state.usage.prompt or 0,
+        usage=state.usage.as_usage(),
     )
     run.events.append(Finished(report))
     run.effects.append(Finish(RunCompleted(report)))

@@ -134,6 +134,38 @@ class PlanState(Struct, omit_defaults=True):
     packet: JsonObject | None = None
 
 
+class UsageSum(Struct, omit_defaults=True):
+    """Tokens of all calls so far; a field that no provider reported is `None`."""
+
+    prompt: int | None = None
+    completion: int | None = None
+    total: int | None = None
+    cached_input: int | None = None
+    cache_creation_input: int | None = None
+
+    def add(self, usage: Usage) -> None:
+        """Count one call."""
+        if usage.prompt_tokens is not None:
+            self.prompt = (self.prompt or 0) + usage.prompt_tokens
+        if usage.completion_tokens is not None:
+            self.completion = (self.completion or 0) + usage.completion_tokens
+        if usage.total_tokens is not None:
+            self.total = (self.total or 0) + usage.total_tokens
+        if usage.cached_input_tokens is not None:
+            self.cached_input = (self.cached_input or 0) + usage.cached_input_tokens
+        if usage.cache_creation_input_tokens is not None:
+            self.cache_creation_input = (
+                self.cache_creation_input or 0
+            ) + usage.cache_creation_input_tokens
+
+    def as_usage(self) -> Usage | None:
+        """The sum as a value, `None` where nothing is known."""
+        usage = Usage(
+            self.prompt, self.completion, self.total, self.cached_input, self.cache_creation_input
+        )
+        return None if usage == Usage() else usage
+
+
 class RunState(Struct, omit_defaults=True):
     """A run. `serial` is the last number that an id was made from."""
 
@@ -149,5 +181,4 @@ class RunState(Struct, omit_defaults=True):
     plan: PlanState | None = None
     read_calls: int = 0
     redundant_reads: int = 0
-    tokens_in: int = 0
-    usage: Usage | None = None
+    usage: UsageSum = field(default_factory=UsageSum)
