@@ -210,7 +210,7 @@ def _kind_of(value: object) -> str:
         case bool():
             return "true" if value else "false"
         case int() | float():
-            return "a number"
+            return "a number" if abs(value) < 2**64 else "a huge number"
         case str():
             return "text"
         case list() | tuple():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Annotated, ClassVar, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
 from engine.graph.file_model import FileModel
@@ -93,17 +93,19 @@ class Node(FileModel):
         readable: JsonObject = {
             "kind": kind,
             "label": label if isinstance(label, str) else "",
-            "position": position if _is_position(position) else {"x": 0.0, "y": 0.0},
+            "position": position if _fits_position(position) else {"x": 0.0, "y": 0.0},
         }
         if "id" in document:
             readable["id"] = document["id"]
         return readable
 
 
-def _is_position(value: object) -> bool:
-    return isinstance(value, dict) and all(
-        type(value.get(axis)) in (int, float) and abs(value[axis]) < 1e300 for axis in ("x", "y")
-    )
+def _fits_position(value: object) -> bool:
+    try:
+        Position.model_validate(value, extra="ignore")
+    except ValidationError:
+        return False
+    return True
 
 
 class Edge(FileModel):
