@@ -1,0 +1,82 @@
+"""Missing libraries of the system, by the names that a person can install."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+PACKAGING = Path(__file__).resolve().parents[2] / "packaging"
+
+LDD = """\
+/somewhere/QtGui.abi3.so:
+\tlinux-vdso.so.1 (0x00007f96ca201000)
+\tlibEGL.so.1 => not found
+\tlibz.so.1 => /lib/x86_64-linux-gnu/libz.so.1 (0x00007f96ca1eb000)
+/somewhere/libqxcb.so:
+\tlibxcb-cursor.so.0 => not found
+\tlibEGL.so.1 => not found
+"""
+
+
+@pytest.fixture(scope="module")
+def libraries() -> ModuleType:
+    """The module under test, loaded from the folder of scripts that it lies in."""
+    spec = importlib.util.spec_from_file_location(
+        "system_libraries", PACKAGING / "system_libraries.py"
+    )
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("library", "package"),
+    [
+        ("libEGL.so.1", "libegl1"),
+        ("libGL.so.1", "libgl1"),
+        ("libxcb-cursor.so.0", "libxcb-cursor0"),
+        ("libxcb-icccm.so.4", "libxcb-icccm4"),
+        ("libxcb-keysyms.so.1", "libxcb-keysyms1"),
+        ("libxcb-render-util.so.0", "libxcb-render-util0"),
+        ("libxkbcommon-x11.so.0", "libxkbcommon-x11-0"),
+        ("libX11-xcb.so.1", "libx11-xcb1"),
+        ("libdbus-1.so.3", "libdbus-1-3"),
+        ("libgssapi_krb5.so.2", "libgssapi-krb5-2"),
+        ("libgomp.so.1", "libgomp1"),
+        ("libstdc++.so.6", "libstdc++6"),
+        ("libglib-2.0.so.0", "libglib2.0-0"),
+        ("libz.so.1", "zlib1g"),
+        ("ld-linux.so", "ld-linux.so"),
+    ],
+)
+def test_a_library_is_in_the_package_of_its_name(
+    libraries: ModuleType, library: str, package: str
+) -> None:
+    assert libraries.debian_package(library) == package
+
+
+def test_what_the_loader_misses_is_listed_once(libraries: ModuleType) -> None:
+    assert libraries.unresolved(LDD) == ("libEGL.so.1", "libxcb-cursor.so.0")
+
+
+def test_one_missing_library_names_all_that_windows_need(libraries: ModuleType) -> None:
+    packages = libraries.packages_for(["libxcb-shape.so.0"], windows=True)
+
+    assert set(packages) == {*libraries.QT_WINDOW_PACKAGES, "libxcb-shape0"}
+    assert libraries.packages_for(["libEGL.so.1"], windows=False) == ("libegl1",)
+
+
+def test_the_demo_model_alone_does_not_call_for_the_packages_of_windows(
+    libraries: ModuleType,
+) -> None:
+    assert libraries.packages_for(["libgomp.so.1"], windows=True) == ("libgomp1",)
+
+
+def test_nothing_missing_is_nothing_to_install(libraries: ModuleType, tmp_path: Path) -> None:
+    assert libraries.missing_libraries([tmp_path / "not-there.so"]) == ()
+    assert libraries.packages_for([], windows=True) == ()
