@@ -110,6 +110,33 @@ def prepare(
     )
 
 
+def connection_to(
+    provider_id: str,
+    *,
+    settings: Settings,
+    secrets: SecretStore,
+    env: Mapping[str, str],
+    embedded: EmbeddedModel,
+    quirks: QuirkStore | None = None,
+) -> ProviderConfig:
+    """How one provider is reached, outside of any run; may wait for the keyring.
+
+    Raises:
+        UserError: there is no such provider, or it lacks something.
+    """
+    providers = Providers(settings, env, embedded)
+    spec = providers.spec(provider_id)
+    if spec is None:
+        known = ", ".join(SPECS)
+        raise UserError(f"there is no provider '{provider_id}'; use one of {known}")
+    if trouble := providers.trouble(spec):
+        raise UserError(f"{spec.label} cannot be used: {trouble}")
+    connection = _connection(provider_id, RunOverrides(), providers, secrets, quirks)
+    if isinstance(connection, str):
+        raise UserError(connection)
+    return connection
+
+
 def _problems(
     workflow: Workflow, choices: Choices, registry: ToolCatalog, cwd: Path | None
 ) -> Iterator[Problem]:

@@ -9,13 +9,14 @@ from msgspec import Struct
 from engine.graph.node_config import AgentNodeConfig, McpResourceSelection
 from engine.graph.workflow import PlanMode, Workflow, WorkflowSettings
 from orchestration.errors import RunRefused, UserError
-from orchestration.runs.preparation import PreparedRun, prepare, problems
+from orchestration.runs.preparation import PreparedRun, connection_to, prepare, problems
 from orchestration.runs.requests import RunOverrides, RunRequest
 from orchestration.settings.model import ProviderProfile, Settings
 from orchestration.settings.provider_choice import Readiness, readiness
 from orchestration.settings.readiness import Providers
 from orchestration.tools.builtin.read import READ
 from orchestration.tools.registry import ToolRegistry
+from providers.config import ProviderConfig, Secret
 from providers.specs import Wire
 from tests.support.graphs import agent_node, graph
 
@@ -332,6 +333,24 @@ def test_a_profile_changes_address_wire_model_and_patience(desk: Desk) -> None:
     assert connection.wire_for("other") is Wire.MESSAGES
     forced = desk.prepare(one(provider_id="ollama"), wire="chat").connections["ollama"]
     assert forced.wire_for("other") is Wire.CHAT
+
+
+def test_one_provider_is_reached_outside_of_a_run(desk: Desk) -> None:
+    def reach(provider: str) -> ProviderConfig:
+        return connection_to(
+            provider,
+            settings=desk.settings,
+            secrets=desk.keys,
+            env=desk.env,
+            embedded=desk.embedded,
+        )
+
+    with pytest.raises(UserError, match="'nope'"):
+        reach("nope")
+    with pytest.raises(UserError, match="GROQ_API_KEY"):
+        reach("groq")
+    desk.env = {"GROQ_API_KEY": "k"}
+    assert reach("groq").api_key == Secret("k")
 
 
 # Everything else
