@@ -218,8 +218,8 @@ def _salvaged(message: str | None, schema: JsonObject) -> JsonObject:
     if not text:
         raise _WrongEnvelope(_NO_OUTPUT)
     properties = _properties(schema)
-    required = schema.get("required")
-    if isinstance(required, list) and required and isinstance(required[0], str):
+    required = _required(schema)
+    if required:
         field = required[0]
     elif "summary" in properties:
         field = "summary"
@@ -235,8 +235,7 @@ def _regrouped(fields: JsonObject, schema: JsonObject) -> JsonObject:
         if not nested or name in fields:
             continue
         moved = {key: value for key, value in fields.items() if key in nested}
-        required = part.get("required")
-        if moved and all(key in moved for key in (required if isinstance(required, list) else ())):
+        if moved and all(key in moved for key in _required(part)):
             rest = {key: value for key, value in fields.items() if key not in moved}
             fields = {**rest, name: moved}
     return fields
@@ -245,3 +244,9 @@ def _regrouped(fields: JsonObject, schema: JsonObject) -> JsonObject:
 def _properties(schema: JsonObject) -> JsonObject:
     properties = schema.get("properties")
     return properties if isinstance(properties, dict) else {}
+
+
+def _required(schema: JsonObject) -> list[str]:
+    required = schema.get("required")
+    names = required if isinstance(required, list) else []
+    return [name for name in names if isinstance(name, str)]

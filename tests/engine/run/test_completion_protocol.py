@@ -28,6 +28,7 @@ from engine.vocabulary.messages import (
 from engine.vocabulary.requests import AgentRequest
 from engine.vocabulary.tools import (
     ASK_QUESTION_TOOL,
+    HARNESS_TOOLS,
     REQUEST_INPUT_TOOL,
     SUBMIT_TOOL,
     JsonObject,
@@ -408,9 +409,14 @@ class TestSubmit:
         for wrong in ("20.5", "1e3"):
             assert kind_of(rejected({"output": {"n": wrong}}, schema)) == "schema_violation"
 
-    def test_a_schema_that_does_not_compile_is_not_applied(self) -> None:
-        schema = {"type": "object", "properties": {"a": {"type": "nonsense"}}}
+    @pytest.mark.parametrize("part", [{"type": "nonsense"}, {"required": [[]]}, 5])
+    def test_a_schema_that_does_not_compile_is_not_applied(self, part: Any) -> None:
+        schema = {"type": "object", "properties": {"a": part}}
         assert submit({"output": {"b": 1}}, schema).output == {"b": 1}
+
+    def test_a_broken_part_of_a_schema_does_not_break_the_reading(self) -> None:
+        part = {"properties": {"b": {}}, "required": [[], {}]}
+        assert submit({"b": 1}, {"properties": {"a": part}}).output == {"a": {"b": 1}}
 
     @given(
         output=st.dictionaries(
@@ -442,6 +448,29 @@ class TestSubmit:
             interpret(turn(wire), request())
         error = caught.value
         assert secret not in f"{error!r} {error} {error.failure!r} {error.candidate!r}"
+
+
+_WORDS = st.sampled_from(
+    ["output", "assistant_message", "type", "object", "properties", "required", "a", "b"]
+)
+_ANY_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | _WORDS | st.just("\ud800"),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_WORDS, inner, max_size=4),
+    max_leaves=15,
+)
+_ANY_OBJECT = st.dictionaries(_WORDS, _ANY_JSON, max_size=4)
+
+
+@given(arguments=_ANY_OBJECT, schema=_ANY_OBJECT, name=st.sampled_from(sorted(HARNESS_TOOLS)))
+def test_whatever_a_model_sends_has_an_outcome_or_a_failure(
+    arguments: JsonObject, schema: JsonObject, name: str
+) -> None:
+    result: object
+    try:
+        result = interpret(turn(call(name, arguments)), request(schema))
+    except ModelCallError as error:
+        result = error.failure
+    assert isinstance(result, Completed | InputRequest | MalformedSubmit)
 
 
 QUESTION = {
