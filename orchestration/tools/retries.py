@@ -28,4 +28,4 @@ def is_transient(failure: ToolFailure) -> bool:
 
 def pause_ms(policy: RetryPolicy, retry: int) -> int:
     """Milliseconds to wait before retry number `retry` (from 1): doubled each time, no jitter."""
-    return min(policy.backoff_ms * 2 ** min(max(retry, 1) - 1, 16), MAX_PAUSE_MS)
+    return min(policy.backoff_ms << min(max(retry, 1) - 1, 16), MAX_PAUSE_MS)
