@@ -37,6 +37,7 @@ from engine.vocabulary.tools import HARNESS_TOOLS, SUBMIT_TOOL, JsonObject, Tool
 
 _FINISHED_BY_ITSELF = frozenset({"stop", "tool_calls"})
 _NAMESPACE = "functions."
+_LONGEST_NAME = 256
 _TEMPLATE_TOKENS = re.compile(r"(?:\s*(?:</?[\w.:-]{1,40}>|<\|[^<>|]{1,40}\|>))+\s*$")
 _NO_OUTPUT = "there is no 'output' in the arguments"
 _UNDECLARED = (
@@ -83,7 +84,7 @@ def offered_name(name: str, request: AgentRequest) -> str:
     if name in HARNESS_TOOLS:
         return name
     offered = [tool.name for tool in request.available_tools]
-    if name in offered:
+    if name in offered or len(name) > _LONGEST_NAME:
         return name
     bare = _TEMPLATE_TOKENS.sub("", name.strip()).removeprefix(_NAMESPACE)
     return bare if bare in offered or bare in HARNESS_TOOLS else name

@@ -229,6 +229,7 @@ class TestToolCalls:
             ("functions.reed", "functions.reed"),
             ("Read", "Read"),
             ("reader", "reader"),
+            ("read" + " " * 50_000 + "x", "read" + " " * 50_000 + "x"),
         ],
     )
     def test_decoration_is_stripped_only_down_to_an_offered_name(
