@@ -95,7 +95,7 @@ def _recover_turn(run: RunContext, node: NodeState) -> None:
             continue
         call = turn_call.call
         turn_call.phase = CallPhase.SETTLED
-        turn_call.result = ToolResult(call.id, call.name, feedback.NOT_COMPLETED, is_error=True)
+        turn_call.result = ToolResult(call.id, call.name, feedback.UNCERTAIN_CALL, is_error=True)
     for turn_call in turn.calls:
         if turn_call.approval_id in run.approvals:
             pending = pending_approval(run.facts[node.id], turn_call)

@@ -45,10 +45,17 @@ class ContextAssembler:
     The workflow must not change; `project_root` is the execution folder as models are told it.
     """
 
-    def __init__(self, workflow: Workflow, *, project_root: str | None) -> None:
+    def __init__(
+        self,
+        workflow: Workflow,
+        *,
+        project_root: str | None,
+        parents: Mapping[str, tuple[str, ...]] | None = None,
+    ) -> None:
+        """Take a workflow and, where the caller has them, its parents by node."""
         settings = workflow.settings
         plan = settings.plan_mode
-        self._parents = parents_by_node(workflow)
+        self._parents = parents_by_node(workflow) if parents is None else parents
         self._forwards_reads = settings.forward_upstream_reads
         self._plan_source = None if plan is None else plan.evidence_source_node_id
         shared, root = settings.shared_context.strip(), (project_root or "").strip()
@@ -147,7 +154,7 @@ class ContextAssembler:
         prompt = _with_extra_prompts(agent.system_prompt.strip(), extra_prompts)
         is_source = node.id == self._plan_source
         messages: list[str] = []
-        if MARKER not in agent.system_prompt.splitlines():
+        if MARKER not in prompt or MARKER not in prompt.splitlines():
             messages.append(preamble(tool_names, plan_mode=self._plan_source is not None))
         if is_source:
             messages.append(PLAN_SOURCE)
@@ -172,11 +179,10 @@ def _with_extra_prompts(prompt: str, extra_prompts: tuple[str, ...]) -> str:
 
 
 def _dealing_with_people(agent: AgentNodeConfig, *, is_source: bool) -> str:
-    tool_config = agent.tools.effective()
     if agent.conversation_mode:
-        return conversation(tool_config)
+        return conversation(agent.tools.effective())
     if agent.request_user_input or is_source:
-        return asking(tool_config)
+        return asking(agent.tools.effective())
     return AUTONOMOUS
 
 

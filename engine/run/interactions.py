@@ -255,6 +255,7 @@ def patch_node(run: RunContext, node: NodeState, patched: NodePatched) -> None:
 
 def forget_batch(run: RunContext, node: NodeState, reverted: EditBatchReverted) -> None:
     """An edit batch was undone: its records reach nobody any more."""
+    run.forget_input()
     kept = [c for c in node.changed_files or () if c.batch_id != reverted.batch_id]
     node.changed_files = kept or None
     if kept:

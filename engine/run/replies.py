@@ -74,6 +74,7 @@ def _completed(run: RunContext, node: NodeState, reply: Completed, at: float) ->
             return
         assert run.state.plan is not None
         run.state.plan.packet = freeze_packet(node.id, reply.output)
+        run.forget_input()
     node.counters = Counters()
     if reply.assistant_message:
         node.transcript.append(AssistantMessage(reply.assistant_message))

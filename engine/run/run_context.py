@@ -63,8 +63,10 @@ class RunContext:
         self.state = state
         self.catalog = catalog
         self.project_root = project_root
-        self.assembler = ContextAssembler(workflow, project_root=project_root)
         self._parents = parents_by_node(workflow)
+        self.assembler = ContextAssembler(
+            workflow, project_root=project_root, parents=self._parents
+        )
         self.facts = facts_of(workflow, self._parents)
         self._entropy = entropy
         self.effects: list[Effect] = []
@@ -79,6 +81,7 @@ class RunContext:
         self.reads: dict[str, Mapping[str, ReadRecord]] = {}
         self.approvals: dict[str, str] = {}
         self.messages: dict[str, str] = {}
+        self._inputs: dict[str, JsonObject] = {}
         self._ancestors: dict[str, tuple[str, ...]] = {}
         self._named_tools: tuple[ToolDefinition, ...] = ()
         self._tool_names: tuple[str, ...] = ()
@@ -146,6 +149,29 @@ class RunContext:
         elif node_id in self.waiting:
             del self.waiting[node_id]
 
+    def input_of(self, node_id: str) -> JsonObject:
+        """What the node is given; kept while it is at work, since its ancestors are done."""
+        known = self._inputs.get(node_id)
+        if known is None:
+            plan = self.state.plan
+            known = self._inputs[node_id] = self.assembler.input(
+                node_id,
+                outputs=self.outputs,
+                handoffs=self.handoffs,
+                changed_files=self.changed_files,
+                reads=self.reads,
+                entrypoint=self.state.entrypoint,
+                evidence_packet=None if plan is None else plan.packet,
+            )
+        return known
+
+    def forget_input(self, node_id: str | None = None) -> None:
+        """Build the node's input anew, or that of all nodes, when it is asked for again."""
+        if node_id is None:
+            self._inputs.clear()
+        else:
+            self._inputs.pop(node_id, None)
+
     def ancestors(self, node_id: str) -> tuple[str, ...]:
         """All nodes that come before the node, sorted."""
         known = self._ancestors.get(node_id)
@@ -191,15 +217,16 @@ def facts_of(workflow: Workflow, parents: Mapping[str, tuple[str, ...]]) -> dict
     default_config = ToolConfig()
     facts: dict[str, NodeFacts] = {}
     for node in sorted(workflow.nodes, key=lambda node: node.id):
-        if node.agent is None:
+        agent = node.agent
+        if agent is None:
             raise ValueError(f"node '{node.id}' has no agent and cannot run")
-        config = node.agent.tools.effective()
+        config = agent.tools.effective()
         facts[node.id] = NodeFacts(
             node.id,
             node.label,
             node,
-            node.agent,
-            submission_schema(node.agent),
+            agent,
+            submission_schema(agent),
             default_config if config == default_config else config,
             parents[node.id],
             tuple(children[node.id]),

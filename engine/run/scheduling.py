@@ -79,42 +79,34 @@ def build_request(run: RunContext, node: NodeState, facts: NodeFacts, model: str
         effort = patch.reasoning_effort or effort
         budget = patch.reasoning_budget_tokens or budget
         fast_mode = fast_mode if patch.fast_mode is None else patch.fast_mode
-    entrypoint = state.entrypoint
+    # By position, in the order of the fields: keywords cost eight times as much here, and this is
+    # done for every turn of every node.
     return AgentRequest(
-        workflow_id=state.workflow_id,
-        run_id=state.run_id,
-        node_id=node.id,
-        node_label=facts.label,
-        model=model,
-        provider_id=agent.provider_id or settings.provider_id or None,
-        system_messages=run.assembler.system_messages(
-            facts.node,
-            run.tool_names(tools),
-            extra_prompts=tuple(node.extra_prompts or ()),
+        state.workflow_id,
+        state.run_id,
+        node.id,
+        facts.label,
+        model,
+        agent.provider_id or settings.provider_id or None,
+        run.assembler.system_messages(
+            facts.node, run.tool_names(tools), extra_prompts=tuple(node.extra_prompts or ())
         ),
-        task_prompt=agent.task_prompt,
-        input=run.assembler.input(
-            node.id,
-            outputs=run.outputs,
-            handoffs=run.handoffs,
-            changed_files=run.changed_files,
-            reads=run.reads,
-            entrypoint=entrypoint,
-            evidence_packet=state.plan.packet if state.plan is not None else None,
-        ),
-        output_schema=facts.submission_schema,
-        transcript=TranscriptView(node.transcript),
-        handoff_format=agent.handoff.format,
-        tool_config=facts.tool_config,
-        available_tools=tools,
-        attachments=() if facts.parents else entrypoint.attachments,
-        model_attempt=node.retries + 1,
-        reasoning_effort=effort,
-        reasoning_budget_tokens=budget,
-        fast_mode=fast_mode,
-        tool_access_policy=policy,
-        allow_user_input=agent.conversation_mode or run.is_interactive(facts),
-        conversation_mode=agent.conversation_mode,
+        agent.task_prompt,
+        run.input_of(node.id),
+        facts.submission_schema,
+        TranscriptView(node.transcript),
+        agent.handoff.format,
+        facts.tool_config,
+        tools,
+        () if facts.parents else state.entrypoint.attachments,
+        node.attempt,
+        None,
+        effort,
+        budget,
+        fast_mode,
+        policy,
+        agent.conversation_mode or run.is_interactive(facts),
+        agent.conversation_mode,
     )
 
 
@@ -125,6 +117,7 @@ def accept_output(
     facts = run.facts[node.id]
     node.output, node.handoff = output, handoff
     run.outputs[node.id] = output
+    run.forget_input(node.id)
     if handoff is not None:
         run.handoffs[node.id] = handoff
     for message in node.queued or ():
