@@ -22,18 +22,26 @@ def document_of(model: FileModel) -> JsonObject:
         return _written(model)
     if not model.edited:
         return origin
-    return _laid_over(origin, type(model).from_document(origin), model)
+    return _laid_over(origin, model)
 
 
-def _laid_over(origin: JsonObject, before: FileModel, after: FileModel) -> JsonObject:
-    """`origin`, which was read as `before`, changed so that it is read as `after`."""
+def _laid_over(origin: JsonObject, after: FileModel) -> JsonObject:
+    """`origin`, which was read as a model of the same type, changed so that it is read as `after`.
+
+    Lists of parts are compared part by part, so the old ones need not be read again.
+    """
     result = dict(origin)
     keys = keys_of(type(after))
+    lists = {name for key in keys if key.holds_parts for name in key.spellings}
+    before = type(after).from_document(
+        {name: [] if name in lists else value for name, value in origin.items()}
+    )
     for key in keys:
         old, new = getattr(before, key.field), getattr(after, key.field)
         names = [name for name in key.spellings if name in origin]
         if names:
-            value = _changed(origin[names[0]], old, new)
+            raw = origin[names[0]]
+            value = _changed_parts(raw, new) if key.holds_parts else _changed(raw, old, new)
             result.update(dict.fromkeys(names, value))
         elif not _alike(old, new):
             result = _with_key(result, key, _plain(new, brief=True), keys)
@@ -42,30 +50,27 @@ def _laid_over(origin: JsonObject, before: FileModel, after: FileModel) -> JsonO
 
 def _changed(raw: Any, old: Any, new: Any) -> Any:
     """`raw`, which was read as `old`, changed so that it is read as `new`."""
-    if isinstance(new, tuple):
-        return _changed_items(raw, old, new)
     if _alike(old, new):
         return raw
     if isinstance(new, FileModel) and new.origin is None:
         if type(new) is type(old) and isinstance(raw, dict):
-            return _laid_over(raw, old, new)
+            return _laid_over(raw, new)
         return _written(new)
     return _plain(new)
 
 
-def _changed_items(raw: Any, old: Any, new: tuple[Any, ...]) -> Any:
-    before: dict[str, tuple[FileModel, Any]] = {}
-    if isinstance(raw, list):
-        for raw_item, item in zip(raw, old, strict=True):
-            before.setdefault(getattr(item, "id", ""), (item, raw_item))
+def _changed_parts(raw: Any, new: tuple[FileModel, ...]) -> list[Any]:
+    """The parts as a list; one that was made anew is laid over the old one with its id."""
+    before = {
+        item["id"]: item
+        for item in reversed(raw)
+        if isinstance(item, dict) and isinstance(item.get("id"), str)
+    }
     items = []
-    for item in new:
-        was, raw_item = before.get(getattr(item, "id", ""), (None, None))
-        if isinstance(item, FileModel) and was is not None and item.origin is None:
-            items.append(_changed(raw_item, was, item))
-        else:
-            items.append(_plain(item))
-    return raw if same_json(raw, items) else items
+    for part in new:
+        old = None if part.origin is not None else before.get(getattr(part, "id", ""))
+        items.append(_plain(part) if old is None else _laid_over(old, part))
+    return items
 
 
 def _alike(a: Any, b: Any) -> bool:

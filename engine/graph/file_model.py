@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, ClassVar, NamedTuple, Self, get_args
+from typing import Any, ClassVar, NamedTuple, Self, get_args, get_origin
 
 from pydantic import (
     AliasChoices,
@@ -150,12 +150,16 @@ class FileModel(BaseModel):
 
 
 class Key(NamedTuple):
-    """How a field is called in a file: as it is written, and as it may be read."""
+    """How a field is called in a file: as it is written, and as it may be read.
+
+    A nested field has models inside; one that holds parts is a tuple of them.
+    """
 
     field: str
     written: str
     spellings: tuple[str, ...]
     nested: bool
+    holds_parts: bool
     info: FieldInfo
 
 
@@ -180,6 +184,7 @@ def _key(field: str, info: FieldInfo) -> Key:
         written=info.serialization_alias or field,
         spellings=spellings,
         nested=_mentions_model(info.annotation),
+        holds_parts=get_origin(info.annotation) is tuple and _mentions_model(info.annotation),
         info=info,
     )
 

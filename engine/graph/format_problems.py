@@ -12,12 +12,9 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from engine.graph.file_model import FileModel, keys_of
-from engine.graph.json_text import spans
+from engine.graph.json_text import MAX_DEPTH, nesting_exceeds, spans
 from engine.graph.problems import Problem
 from engine.vocabulary.tools import JsonObject
-
-MAX_DEPTH = 128
-"""How deep objects and arrays may be nested; the deepest that other readers of the format take."""
 
 _PARTS = "a workflow is a JSON object with 'id', 'name', 'nodes' and 'edges'"
 _RESTORE = "restore it from a backup"
@@ -76,22 +73,6 @@ def parsed(text: str | bytes) -> tuple[str, JsonObject, tuple[Problem, ...]]:
     if not isinstance(document, dict):
         return _refused("not_an_object", f"the file holds {_kind_of(document)}, but {_PARTS}")
     return content, document, tuple(_faults(content, 0, ())) if suspect else ()
-
-
-def nesting_exceeds(value: Any, depth: int) -> bool:
-    """Whether objects and arrays are nested more than `depth` deep."""
-    level = [value]
-    for _ in range(depth + 1):
-        level = [
-            child
-            for parent in level
-            if isinstance(parent, dict | list)
-            for child in (parent.values() if isinstance(parent, dict) else parent)
-            if isinstance(child, dict | list)
-        ]
-        if not level:
-            return False
-    return True
 
 
 def _refused(code: str, message: str) -> tuple[str, JsonObject, tuple[Problem, ...]]:

@@ -7,6 +7,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+MAX_DEPTH = 128
+"""How deep objects and arrays may be nested; the deepest that other readers of the format take."""
+
 _SPACE = re.compile(r"[ \t\n\r]*")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _scan_value = json.JSONDecoder().raw_decode
@@ -48,11 +51,28 @@ def _after_space(text: str, at: int) -> int:
 
 def formatted(value: Any) -> str:
     """A value as a file of its own: two-space indent, final newline."""
-    return _escape_lone(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
+    return _dumped(value, 2) + "\n"
 
 
-def _escape_lone(text: str) -> str:
+def _dumped(value: Any, indent: int | str | None = None) -> str:
+    text = json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False)
     return _LONE_SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def nesting_exceeds(value: Any, depth: int) -> bool:
+    """Whether objects and arrays are nested more than `depth` deep."""
+    level = [value]
+    for _ in range(depth + 1):
+        level = [
+            child
+            for parent in level
+            if isinstance(parent, dict | list)
+            for child in (parent.values() if isinstance(parent, dict) else parent)
+            if isinstance(child, dict | list)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def same_json(a: Any, b: Any) -> bool:
@@ -74,53 +94,73 @@ def rewritten(text: str, old: dict[str, Any], new: dict[str, Any]) -> str:
     A text that has everything on one line is laid out anew, with a two-space indent.
     """
     start = _after_space(text, 0)
-    body_end = len(text.rstrip())
     lead = text[start + 1 : _after_space(text, start + 1)]
     if "\n" not in lead:
         return formatted(new)
     if not same_json(old, new):
         indent = lead.rsplit("\n", 1)[1]
         editor = _Editor(text, indent, "\r\n" if "\r\n" in lead else "\n")
-        text = text[:start] + editor.value(start, body_end, old, new) + text[body_end:]
+        body, end = editor.value(start, old, new)
+        text = text[:start] + body + text[end:]
     return text if text.endswith("\n") else text + "\n"
 
 
 class _Editor:
+    """Reads each character of the old text once."""
+
     def __init__(self, text: str, indent: str, newline: str) -> None:
         self._text, self._indent, self._newline = text, indent, newline
 
-    def value(self, start: int, end: int, old: Any, new: Any, *, inline: bool = False) -> str:
-        """The text of `new`, made from that of `old`, which stands from `start` to `end`."""
-        if same_json(old, new):
-            return self._text[start:end]
-        if old and new and type(old) is type(new) and isinstance(new, dict | list):
-            return self._container(start, end, old, new)
-        return self._render(new, None if inline else self._indentation_at(start))
+    def value(self, start: int, old: Any, new: Any, *, inline: bool = False) -> tuple[str, int]:
+        """The text of `new`, made from that of `old`, which begins at `start`; and its end."""
+        same = same_json(old, new)
+        if not same and old and new and type(old) is type(new) and isinstance(new, dict | list):
+            return self._container(start, old, new)
+        _, end = _scan_value(self._text, start)
+        if same:
+            return self._text[start:end], end
+        return self._render(new, None if inline else self._indentation_at(start)), end
 
-    def _container(self, start: int, end: int, old: Any, new: Any) -> str:
-        found = list(spans(self._text, start))
-        lead = self._text[start + 1 : found[0].start]
+    def _container(self, start: int, old: Any, new: Any) -> tuple[str, int]:
+        first = _after_space(self._text, start + 1)
+        lead = self._text[start + 1 : first]
         inline = "\n" not in lead
-        comma = self._text[found[0].end : found[1].start] if len(found) > 1 else f",{lead or ' '}"
+        origins = _matches(old, new)
+        targets = {place: key for key, place in origins if place is not None}
+        bodies: list[str] = []
+        gaps: list[str] = []
+        at = first
+        for place, old_key in enumerate(old if isinstance(old, dict) else range(len(old))):
+            name = self._name(at) if isinstance(old, dict) else ""
+            at += len(name)
+            if place in targets:
+                body, end = self.value(at, old[old_key], new[targets[place]], inline=inline)
+            else:
+                body, end = "", _scan_value(self._text, at)[1]
+            bodies.append(name + body)
+            at = _after_space(self._text, end)
+            if self._text[at] == ",":
+                at = _after_space(self._text, at + 1)
+                gaps.append(self._text[end:at])
+        comma = gaps[0] if gaps else f",{lead or ' '}"
         own_indentation = None if inline else lead.rsplit("\n", 1)[1]
         parts = [self._text[start], lead]
-        for key, before in _matches(found, old, new):
-            value = new[key]
-            if before is None:
-                body = self._render(value, own_indentation)
-                if isinstance(key, str):
-                    body = f"{_escape_lone(json.dumps(key, ensure_ascii=False))}: {body}"
-                separator = comma
+        for number, (key, origin) in enumerate(origins):
+            if number:
+                parts.append(gaps[origin - 1] if origin else comma)
+            if origin is None:
+                added = self._render(new[key], own_indentation)
+                name = f"{_dumped(key)}: " if isinstance(key, str) else ""
+                parts.append(name + added)
             else:
-                was = found[before]
-                name = self._text[was.start : was.value_start]
-                body = name + self.value(
-                    was.value_start, was.end, old[was.key], value, inline=inline
-                )
-                separator = self._text[found[before - 1].end : was.start] if before else comma
-            parts.extend((separator, body) if len(parts) > 2 else (body,))
-        parts.append(self._text[found[-1].end : end])
-        return "".join(parts)
+                parts.append(bodies[origin])
+        parts.append(self._text[end : at + 1])
+        return "".join(parts), at + 1
+
+    def _name(self, start: int) -> str:
+        _, colon = _scan_value(self._text, start)
+        value = _after_space(self._text, _after_space(self._text, colon) + 1)
+        return self._text[start:value]
 
     def _indentation_at(self, start: int) -> str:
         line = self._text.rfind("\n", 0, start) + 1
@@ -129,33 +169,28 @@ class _Editor:
 
     def _render(self, value: Any, indentation: str | None) -> str:
         if indentation is None:
-            return _escape_lone(json.dumps(value, ensure_ascii=False, allow_nan=False))
-        text = json.dumps(value, indent=self._indent, ensure_ascii=False, allow_nan=False)
-        return _escape_lone(text).replace("\n", self._newline + indentation)
+            return _dumped(value)
+        return _dumped(value, self._indent).replace("\n", self._newline + indentation)
 
 
-def _matches(found: Sequence[Span], old: Any, new: Any) -> Iterator[tuple[Any, int | None]]:
-    """Each key of `new` in order, with the position in `found` of what it replaces."""
+def _matches(old: Any, new: Any) -> list[tuple[Any, int | None]]:
+    """Each key of `new` in order, with the position in `old` of what it replaces."""
     if isinstance(new, dict):
-        places = {span.key: place for place, span in enumerate(found)}
-        for key in new:
-            yield key, places.get(key)
-        return
+        places = {key: place for place, key in enumerate(old)}
+        return [(key, places.get(key)) for key in new]
     old_ids, new_ids = _ids(old), _ids(new)
     if old_ids is not None and new_ids is not None:
         place_by_id = {item_id: place for place, item_id in enumerate(old_ids)}
-        for key, item_id in enumerate(new_ids):
-            yield key, place_by_id.get(item_id)
-        return
+        return [(key, place_by_id.get(item_id)) for key, item_id in enumerate(new_ids)]
     shorter = min(len(old), len(new))
     head = next((i for i in range(shorter) if not same_json(old[i], new[i])), shorter)
     rest = shorter - head
     tail = next((i for i in range(rest) if not same_json(old[-1 - i], new[-1 - i])), rest)
-    for key in range(len(new)):
-        if key >= len(new) - tail:
-            yield key, key - len(new) + len(old)
-        else:
-            yield key, key if key < len(old) - tail else None
+    grown = len(new) - len(old)
+    return [
+        (key, key - grown if key >= len(new) - tail else key if key < len(old) - tail else None)
+        for key in range(len(new))
+    ]
 
 
 def _ids(items: Sequence[Any]) -> list[str] | None:

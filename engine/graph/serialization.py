@@ -6,7 +6,7 @@ from pydantic import ValidationError
 
 from engine.graph.document import document_of
 from engine.graph.format_problems import parsed, problems_of
-from engine.graph.json_text import formatted, rewritten
+from engine.graph.json_text import MAX_DEPTH, formatted, nesting_exceeds, rewritten
 from engine.graph.problems import Problem
 from engine.graph.workflow import Workflow
 from engine.vocabulary.errors import EngineError
@@ -59,10 +59,13 @@ def dump_workflow(workflow: Workflow) -> str:
     differ. Anything else is laid out with a two-space indent.
 
     Raises:
-        ValueError: if a schema holds a number that JSON does not have (infinite, not a number).
+        ValueError: if a schema holds a number that JSON does not have (infinite, not a number),
+            or is nested deeper than a file may be.
         TypeError: if a schema holds something that is no JSON value.
     """
     document = document_of(workflow)
+    if document is not workflow.origin and nesting_exceeds(document, MAX_DEPTH):
+        raise ValueError(f"the workflow nests objects and lists more than {MAX_DEPTH} deep")
     text, origin = workflow.source_text, workflow.origin
     if text is None or origin is None:
         return formatted(document)

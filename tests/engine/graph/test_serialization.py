@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import copy
 import json
+import time
 from typing import Any
 
 import pytest
@@ -302,3 +304,34 @@ def test_a_copy_finds_its_own_nodes() -> None:
     renamed = with_node(workflow, workflow.node("s").model_copy(update={"label": "Start"}))
     assert renamed.node("s").label == "Start"
     assert workflow.node("s").label == "S"
+
+
+def test_a_deep_copy_is_written_alike() -> None:
+    workflow = load_workflow(FILE)
+    edited = with_agent(workflow, "ask", model="m")
+    for original in (workflow, edited):
+        for copied in (copy.deepcopy(original), original.model_copy(deep=True)):
+            assert copied == original
+            assert dump_workflow(copied) == dump_workflow(original)
+
+
+def test_a_schema_that_no_file_can_hold_is_not_written() -> None:
+    schema: dict[str, Any] = {}
+    for _ in range(130):
+        schema = {"not": schema}
+    with pytest.raises(ValueError, match="more than 128 deep"):
+        dump_workflow(with_agent(load_workflow(FILE), "ask", output_schema=schema))
+
+
+def test_a_large_file_is_opened_and_saved_fast() -> None:
+    nodes = [agent_node(f"n{i}") for i in range(2_000)]
+    text = dump_workflow(graph(nodes, [(f"n{i}", f"n{i + 1}") for i in range(1_999)]))
+    started = time.process_time()
+    workflow = load_workflow(text)
+    loaded = time.process_time()
+    edited = with_agent(workflow, "n1000", task_prompt="Something else.")
+    saved = dump_workflow(edited)
+    done = time.process_time()
+    assert saved == text.replace("Do the part of n1000.", "Something else.")
+    assert loaded - started < 0.8
+    assert done - loaded < 0.5
