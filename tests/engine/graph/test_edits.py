@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.graph import edits
@@ -179,6 +179,7 @@ def some_edit(
     return data.draw(st.sampled_from(choices))
 
 
+@settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_no_series_of_edits_makes_a_workflow_wrong(data: st.DataObject) -> None:
     workflow = load_workflow(dump_workflow(diamond()))

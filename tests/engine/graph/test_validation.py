@@ -4,7 +4,7 @@ import time
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.graph.node_config import (
@@ -246,6 +246,7 @@ def test_all_problems_come_at_once() -> None:
     ]
 
 
+@settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.sampled_from("abcd"), max_size=5),
     st.lists(st.tuples(st.sampled_from("ef"), st.sampled_from("abcdx"), st.sampled_from("abcdx"))),
@@ -283,4 +284,4 @@ def test_a_large_workflow_is_validated_fast_and_in_linear_time() -> None:
         return time.process_time() - started
 
     assert cpu_seconds(2_000) < 0.25
-    assert min(cpu_seconds(8_000) for _ in range(3)) < 16 * max(cpu_seconds(1_000), 0.004)
+    assert min(cpu_seconds(4_000) for _ in range(3)) < 16 * max(cpu_seconds(500), 0.003)
