@@ -22,6 +22,8 @@ NOT_IN_APP = {
     "asyncSlot": "use app.kit.tasks",
     "processEvents": "return to the event loop",
 }
+# Before the loop runs and after it has ended there is nothing to return to.
+ALLOWED_IN_APP = {("app/event_loop.py", "processEvents")}
 STATIC_DIALOGS = {
     "QMessageBox": ("question", "information", "warning", "critical", "about"),
     "QFileDialog": (
@@ -66,7 +68,9 @@ def test_the_window_never_nests_event_loops_or_paints_at_once() -> None:
         f"{place(path, node)} uses {node.attr}: {NOT_IN_APP[node.attr]}"
         for path in app_files()
         for node in ast.walk(syntax_tree(path))
-        if isinstance(node, ast.Attribute) and node.attr in NOT_IN_APP
+        if isinstance(node, ast.Attribute)
+        and node.attr in NOT_IN_APP
+        and (path.relative_to(CHECKOUT).as_posix(), node.attr) not in ALLOWED_IN_APP
     ]
 
     assert not found, "\n".join(found)
