@@ -1,0 +1,123 @@
+"""Ports to models: one pool for the program, one connection for each profile."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.vocabulary.errors import ModelCallError, PermanentFailure
+from engine.vocabulary.messages import ModelTurn
+from engine.vocabulary.ports import ModelPort, StreamSink
+from engine.vocabulary.requests import AgentRequest
+from engine.vocabulary.tools import JsonObject
+from providers.attachments import AttachmentSource
+from providers.chat_adapter import ChatAdapter
+from providers.config import EndpointSource, ProviderConfig
+from providers.connection import Connection
+from providers.messages_adapter import MessagesAdapter
+from providers.probe import ProbeReport, probe
+from providers.responses_adapter import ResponsesAdapter
+from providers.schemas import Bound
+from providers.sdk_adapter import AdapterTools, SdkAdapter
+from providers.specs import EMBEDDED, Wire
+
+__all__ = ["ProbeReport", "ProviderPool"]
+
+_ADAPTERS: dict[Wire, type[SdkAdapter]] = {
+    Wire.CHAT: ChatAdapter,
+    Wire.RESPONSES: ResponsesAdapter,
+    Wire.MESSAGES: MessagesAdapter,
+}
+
+
+def bound_for_demo(schema: JsonObject) -> JsonObject:
+    """The schema with an end to every text and array, as the embedded model needs it."""
+    from providers.embedded.bounded_schema import bound
+
+    return bound(schema)
+
+
+class ProviderPool:
+    """Hands out ports; cheap until a port is used for the first time.
+
+    Args:
+        embedded: the embedded server; without it that service cannot be used.
+        bound: limits the schemas that a demo model is sent.
+        attachments: where the bytes of attachments are kept.
+    """
+
+    def __init__(
+        self,
+        embedded: EndpointSource | None = None,
+        *,
+        bound: Bound = bound_for_demo,
+        attachments: AttachmentSource | None = None,
+    ) -> None:
+        self._embedded = embedded
+        self._tools = AdapterTools(attachments)
+        self._demo_tools = AdapterTools(attachments, bound)
+        self._connections: dict[Any, Connection] = {}
+
+    def port(self, config: ProviderConfig) -> ModelPort:
+        """A port that makes calls as the configuration says, each model over its own wire."""
+        spec = config.spec
+        tools = self._demo_tools if spec.is_demo else self._tools
+        return _ProfilePort(config, self._connection(config), tools, self._why_not(config))
+
+    async def probe(self, config: ProviderConfig, model: str = "") -> ProbeReport:
+        """Whether the service can be used, in a sentence, and which models it lists."""
+        why_not = self._why_not(config)
+        if why_not:
+            return ProbeReport(False, why_not)
+        return await probe(config, self._connection(config), model)
+
+    async def aclose(self) -> None:
+        """Close all connections; safe to call again. The embedded server is left running."""
+        connections, self._connections = self._connections, {}
+        for connection in connections.values():
+            await connection.aclose()
+
+    def _connection(self, config: ProviderConfig) -> Connection:
+        key = (
+            config.spec.id,
+            config.base_url,
+            config.api_key,
+            config.timeout_s,
+            tuple(sorted(config.extra_headers.items())),
+        )
+        connection = self._connections.get(key)
+        if connection is None:
+            source = self._embedded if config.spec.id == EMBEDDED else None
+            connection = self._connections[key] = Connection(config, source)
+        return connection
+
+    def _why_not(self, config: ProviderConfig) -> str:
+        spec = config.spec
+        if spec.unavailable:
+            return f"{spec.label} cannot be used: {spec.unavailable}."
+        if spec.id == EMBEDDED and self._embedded is None and not config.base_url:
+            return "The embedded model is not installed."
+        return ""
+
+
+class _ProfilePort:
+    """One profile's port: picks the adapter by the model of each request."""
+
+    def __init__(
+        self, config: ProviderConfig, connection: Connection, tools: AdapterTools, why_not: str
+    ) -> None:
+        self._config = config
+        self._connection = connection
+        self._tools = tools
+        self._why_not = why_not
+        self._adapters: dict[Wire, SdkAdapter] = {}
+
+    async def invoke(self, request: AgentRequest, sink: StreamSink | None = None) -> ModelTurn:
+        """Make the call; see `SdkAdapter.invoke`."""
+        if self._why_not:
+            raise ModelCallError(PermanentFailure(self._why_not))
+        wire = self._config.wire_for(request.model)
+        adapter = self._adapters.get(wire)
+        if adapter is None:
+            adapter = _ADAPTERS[wire](self._config, self._connection, self._tools)
+            self._adapters[wire] = adapter
+        return await adapter.invoke(request, sink)

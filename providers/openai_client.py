@@ -1,0 +1,101 @@
+"""The official OpenAI SDK as a client for one endpoint, for Chat Completions and Responses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from providers.config import ProviderConfig
+from providers.sdk_client import (
+    MODELS_TIMEOUT_S,
+    UNREADABLE,
+    SdkStream,
+    header_names_in_environment,
+)
+
+if TYPE_CHECKING:
+    import httpx2
+    from openai import Omit
+
+_AUTHORIZATION = "authorization"
+_NO_KEY = "none"
+
+
+class OpenAiClient:
+    """Speaks to one endpoint. Made in a thread: the SDK takes a second to import.
+
+    Replies are read as plain JSON data. The SDK's classes for them would make something else of
+    what is not as they expect it, and take the better part of the time of a token.
+
+    Args:
+        config: the service; its headers, timeouts and whether it wants the key in its own header.
+        root: the address that paths are added to.
+        key: the key, empty for none.
+        http: the shared HTTP client.
+    """
+
+    def __init__(
+        self, config: ProviderConfig, root: str, key: str, http: httpx2.AsyncClient
+    ) -> None:
+        import httpx2
+        import openai
+
+        header = config.spec.auth.header.lower()
+        own_header = {header: key} if key and header != _AUTHORIZATION else {}
+        self._client = openai.AsyncOpenAI(
+            api_key=key or _NO_KEY,
+            admin_api_key="",
+            base_url=root,
+            timeout=http.timeout,
+            max_retries=0,
+            default_headers={**own_header, **config.extra_headers},
+            http_client=http,
+        )
+        self._stream_cls = openai.AsyncStream[object]
+        self._headers = _request_headers(config, has_bearer=bool(key) and not own_header)
+        self.errors: tuple[type[Exception], ...] = (
+            openai.OpenAIError,
+            httpx2.HTTPError,
+            *UNREADABLE,
+        )
+
+    async def open(self, path: str, content: bytes) -> SdkStream:
+        """Send a request and return when its reply begins."""
+        return await self._client.post(
+            path,
+            cast_to=object,
+            content=content,
+            options={"headers": self._headers},
+            stream=True,
+            stream_cls=self._stream_cls,
+        )
+
+    async def models(self) -> object:
+        """The endpoint's list of models, as it sends it."""
+        reply = await self._client.get(
+            "/models",
+            cast_to=object,
+            options={"headers": self._headers, "timeout": MODELS_TIMEOUT_S},
+        )
+        # What is not labelled as JSON comes as text.
+        return json.loads(reply) if isinstance(reply, str) else reply
+
+
+def _request_headers(config: ProviderConfig, *, has_bearer: bool) -> Mapping[str, str | Omit]:
+    """Headers of every request; `omit` takes out what the SDK finds in the environment."""
+    from openai import omit
+
+    ours = {name.lower() for name in config.extra_headers}
+    headers: dict[str, str | Omit] = {
+        name: omit
+        for name in (
+            "OpenAI-Organization",
+            "OpenAI-Project",
+            *header_names_in_environment("OPENAI_CUSTOM_HEADERS"),
+        )
+        if name.lower() not in ours | {_AUTHORIZATION}
+    }
+    if not has_bearer and _AUTHORIZATION not in ours:
+        headers["Authorization"] = omit
+    return headers

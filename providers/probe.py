@@ -1,0 +1,113 @@
+"""Finding out whether a service can be used, and saying in one sentence what is wrong if not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from engine.vocabulary.errors import ModelCallError, PermanentFailure, failure_text
+from providers.config import ProviderConfig
+from providers.connection import Connection
+from providers.errors import failure_of, redacted, refusal_text, status_of, transport_cause
+
+_SHOWN_MODELS = 3
+
+
+class ProbeReport(Struct, frozen=True):
+    """What a probe found. `models` are sorted; empty where the service lists none."""
+
+    ok: bool
+    sentence: str
+    models: tuple[str, ...] = ()
+
+
+async def probe(config: ProviderConfig, connection: Connection, model: str = "") -> ProbeReport:
+    """Ask a service for its models; costs nothing.
+
+    Args:
+        config: the service.
+        connection: its connection; a server of our own is started by this.
+        model: a model that has to be among those it lists; empty for any.
+    """
+    spec = config.spec
+    if spec.unavailable:
+        return ProbeReport(False, f"{spec.label} cannot be used: {spec.unavailable}.")
+    if spec.auth.required and config.api_key is None:
+        return ProbeReport(False, f"{spec.label} needs a key: set {spec.auth.env_var}.")
+    try:
+        client = await connection.client(config.wire_for(model))
+    except ModelCallError as error:
+        return ProbeReport(False, _sentence(_plainly(error)))
+    try:
+        models = _names(await client.models())
+    except client.errors as error:
+        return ProbeReport(False, _sentence(_reason(error, config, connection)))
+    if models is None:
+        return ProbeReport(
+            False,
+            f"{config.base_url} answers, but not with a list of models: check the address "
+            "(it usually ends with /v1).",
+        )
+    return _judged(config, model, models)
+
+
+def _judged(config: ProviderConfig, model: str, models: tuple[str, ...]) -> ProbeReport:
+    label = config.spec.label
+    known = {name.lower() for name in models} | {name.partition(":")[0].lower() for name in models}
+    if model and models and not config.spec.is_demo and model.lower() not in known:
+        shown = ", ".join(models[:_SHOWN_MODELS])
+        more = len(models) - _SHOWN_MODELS
+        rest = f" and {more} more" if more > 0 else ""
+        return ProbeReport(
+            False, f"{label} does not list the model '{model}'; it has {shown}{rest}.", models
+        )
+    count = "1 model" if len(models) == 1 else f"{len(models)} models"
+    return ProbeReport(True, f"{label} is ready and lists {count}.", models)
+
+
+def _reason(error: Exception, config: ProviderConfig, connection: Connection) -> str:
+    spec, base_url = config.spec, config.base_url
+    status = status_of(error)
+    if status == 401:
+        hint = f"check {spec.auth.env_var}" if spec.auth.env_var else "enter another key"
+        if config.api_key is None:
+            return f"{spec.label} wants a key (401): {hint}"
+        return f"{spec.label} refuses the key (401): {hint}"
+    if status == 403:
+        return f"{spec.label} does not let this key list its models (403): check its permissions"
+    if status in (404, 405):
+        return (
+            f"{spec.label} has no list of models at {base_url} ({status}): check the address "
+            "(it usually ends with /v1)"
+        )
+    cause = transport_cause(error) if status is None else None
+    if cause is not None:
+        hint = "is the server running?" if config.is_local else "check the address and the network"
+        return f"{spec.label} cannot be reached at {base_url}: {cause}; {hint}"
+    if status is None:
+        return f"{base_url} answers with something that is no list of models: check the address"
+    failure = failure_of(error, label=spec.label, secrets=connection.secrets)
+    return redacted(getattr(failure, "message", "") or refusal_text(error), connection.secrets)
+
+
+def _plainly(error: ModelCallError) -> str:
+    failure = error.failure
+    return failure.message if isinstance(failure, PermanentFailure) else failure_text(failure)
+
+
+def _names(reply: Any) -> tuple[str, ...] | None:
+    """The models in a list of them; `None` if the reply is none."""
+    entries = reply.get("data", reply.get("models")) if isinstance(reply, dict) else reply
+    if not isinstance(entries, list):
+        return None
+    names = set()
+    for entry in entries:
+        name = entry.get("id") or entry.get("name") if isinstance(entry, dict) else entry
+        if isinstance(name, str):
+            names.add(name)
+    return tuple(sorted(names))
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:].rstrip(".") + "."

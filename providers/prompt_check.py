@@ -1,0 +1,33 @@
+"""Noticing that a server has silently cut the prompt."""
+
+from __future__ import annotations
+
+import re
+
+from engine.vocabulary.messages import Usage
+from providers.mapping import Body
+from providers.wire_json import encoded
+
+_CONVERSATION = ("system", "instructions", "messages", "input")
+_WORD = re.compile(rb"[0-9A-Za-z\x80-\xff]+")
+_FEWEST_WORDS = 2048
+_BYTES_PER_TOKEN = 8
+_SHARE = 0.6
+
+
+def words_if_cut(body: Body, body_bytes: int, usage: Usage | None) -> int | None:
+    """How many words were sent, if far fewer tokens than that arrived; otherwise `None`.
+
+    A word makes one token at least, so a count far below is no matter of the tokenizer.
+    """
+    if usage is None or not usage.prompt_tokens:
+        return None
+    arrived = usage.prompt_tokens
+    if (usage.cached_input_tokens or 0) > arrived:
+        # Some services leave the cached part out of the whole.
+        arrived += usage.cached_input_tokens or 0
+    if arrived * _BYTES_PER_TOKEN >= body_bytes:
+        return None
+    sent = encoded([body[name] for name in _CONVERSATION if name in body])
+    words = sum(1 for _ in _WORD.finditer(sent))
+    return words if words >= _FEWEST_WORDS and arrived < words * _SHARE else None

@@ -1,0 +1,227 @@
+"""A model call over an SDK, the same for all wires."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Protocol
+
+import msgspec
+from msgspec import Struct
+
+from engine.vocabulary.errors import (
+    CallFailure,
+    EmptyTurn,
+    ModelCallError,
+    PermanentFailure,
+    RequestFailure,
+    TransientFailure,
+    TruncatedOutput,
+)
+from engine.vocabulary.messages import ModelTurn, Usage, WireCall
+from engine.vocabulary.ports import StreamSink
+from engine.vocabulary.requests import AgentRequest
+from engine.vocabulary.tools import HARNESS_TOOLS, SUBMIT_TOOL, JsonObject
+from providers.arguments import GUESSED, guess_object
+from providers.attachments import AttachmentSource, read_files
+from providers.config import ProviderConfig
+from providers.connection import Connection
+from providers.conversation import attachments_of
+from providers.errors import failure_of, refusal_text, status_of
+from providers.mapping import Body, MappingContext
+from providers.prompt_check import words_if_cut
+from providers.quirks import quirk_in_refusal
+from providers.schemas import Bound
+from providers.sdk_client import SdkStream, events_of
+from providers.specs import Wire
+from providers.stream_parts import TurnBuilder
+from providers.wire_json import encoded
+
+
+class ReplyReader(Protocol):
+    """Reads the events of one reply into a turn."""
+
+    def feed(self, event: JsonObject) -> None:
+        """Take an event of a stream."""
+
+    def feed_whole(self, reply: JsonObject) -> None:
+        """Take a reply that came in one piece although a stream was asked for."""
+
+    def close(self) -> None:
+        """Add what can be said only at the end."""
+
+
+class AdapterTools(Struct, frozen=True):
+    """What an adapter is given besides its connection."""
+
+    attachments: AttachmentSource | None = None
+    bound: Bound | None = None
+
+
+class SdkAdapter(ABC):
+    """Makes model calls over one wire; subclasses say how requests and replies look on it."""
+
+    wire: ClassVar[Wire]
+    path: ClassVar[str]
+
+    def __init__(
+        self,
+        config: ProviderConfig,
+        connection: Connection,
+        tools: AdapterTools = AdapterTools(),  # noqa: B008 - frozen
+    ) -> None:
+        self._config = config
+        self._connection = connection
+        self._tools = tools
+
+    @abstractmethod
+    def body(self, request: AgentRequest, context: MappingContext) -> Body:
+        """The request on this wire."""
+
+    @abstractmethod
+    def reader(self, builder: TurnBuilder) -> ReplyReader:
+        """What reads a reply of this wire."""
+
+    async def invoke(self, request: AgentRequest, sink: StreamSink | None = None) -> ModelTurn:
+        """Make the call; cancelling the task closes the connection.
+
+        What the endpoint refuses in the form of the request is learned, and the request is made
+        again without it.
+
+        Raises:
+            ModelCallError: with any failure.
+        """
+        files = await read_files(attachments_of(request), self._tools.attachments)
+        client = await self._connection.client(self.wire)
+        while True:
+            context = MappingContext(
+                self._config.spec, self._config.quirks.of(request.model), self._tools.bound, files
+            )
+            body = self.body(request, context)
+            content = encoded(body)
+            builder = TurnBuilder(self._config.spec.id, sink)
+            try:
+                await self._exchange(await client.open(self.path, content), builder)
+            except client.errors as error:
+                if not builder.content_kinds() and self._learns_from(error, request.model, body):
+                    continue
+                raise ModelCallError(self._failure(error, builder, request)) from error
+            turn = await self._finished(builder, request)
+            if not files:
+                self._check_prompt(body, len(content), turn.usage)
+            return turn
+
+    async def _exchange(self, stream: SdkStream, builder: TurnBuilder) -> None:
+        reader = self.reader(builder)
+        try:
+            kind = stream.response.headers.get("content-type", "").lower()
+            if "html" in kind:
+                raise ModelCallError(PermanentFailure(self._wrong_address("a web page")))
+            if "json" in kind:
+                self._read_whole(reader, await stream.response.aread())
+                if not builder.has_ended:
+                    raise ModelCallError(
+                        PermanentFailure(self._wrong_address("something that is no reply"))
+                    )
+            else:
+                async for event in events_of(stream):
+                    if isinstance(event, dict):
+                        reader.feed(event)
+        finally:
+            await stream.close()
+        reader.close()
+
+    def _read_whole(self, reader: ReplyReader, content: bytes) -> None:
+        reply = json.loads(content)
+        if isinstance(reply, dict):
+            reader.feed_whole(reply)
+
+    def _wrong_address(self, what: str) -> str:
+        label, base_url = self._config.spec.label, self._config.base_url
+        return f"{label} answered with {what}; check the address {base_url}"
+
+    def _learns_from(self, error: Exception, model: str, body: Body) -> bool:
+        status = status_of(error)
+        if status is None:
+            return False
+        quirk = quirk_in_refusal(status, refusal_text(error), body)
+        return quirk is not None and self._config.quirks.learn(model, quirk)
+
+    def _failure(
+        self, error: Exception, builder: TurnBuilder, request: AgentRequest
+    ) -> CallFailure:
+        failure = failure_of(error, label=self._config.spec.label, secrets=self._connection.secrets)
+        was_cut = status_of(error) is None and isinstance(failure, TransientFailure)
+        if was_cut and builder.calls:
+            return self._broken_off(builder, request)
+        return failure
+
+    def _broken_off(self, builder: TurnBuilder, request: AgentRequest) -> CallFailure:
+        names = tuple(sorted(set(builder.calls.names(_offered(request)))))
+        return TruncatedOutput("stream", names, builder.usage)
+
+    async def _finished(self, builder: TurnBuilder, request: AgentRequest) -> ModelTurn:
+        label = self._config.spec.label
+        if not builder.has_ended:
+            if builder.calls:
+                raise ModelCallError(self._broken_off(builder, request))
+            raise ModelCallError(TransientFailure(f"{label}: the stream ended early"))
+        turn = builder.turn(_offered(request), request.available_tools)
+        if not turn.calls and not turn.text.strip() and not turn.truncated:
+            raise ModelCallError(
+                EmptyTurn(_emptiness(label, request.model, builder, turn), turn.usage)
+            )
+        return await _with_guesses(turn)
+
+    def _check_prompt(self, body: Body, size: int, usage: Usage | None) -> None:
+        words = words_if_cut(body, size, usage)
+        if words is not None and usage is not None:
+            raise ModelCallError(
+                RequestFailure(
+                    f"{self._config.spec.label} has cut the prompt: of about {words} words it "
+                    f"read {usage.prompt_tokens} tokens, so its reply is not used; "
+                    "raise the context length of the server"
+                )
+            )
+
+
+def _offered(request: AgentRequest) -> frozenset[str]:
+    return HARNESS_TOOLS | {tool.name for tool in request.available_tools}
+
+
+def _emptiness(label: str, model: str, builder: TurnBuilder, turn: ModelTurn) -> str:
+    kinds = ", ".join(builder.content_kinds()) or "nothing"
+    counts = "unknown"
+    if turn.usage is not None:
+        counts = f"{_said(turn.usage.prompt_tokens)} in, {_said(turn.usage.completion_tokens)} out"
+    return (
+        f"{label} ({model}) ended its turn with neither a call nor text "
+        f"(finish reason: {turn.finish_reason or 'none'}; content: {kinds}; tokens: {counts})"
+    )
+
+
+def _said(count: int | None) -> str:
+    return "?" if count is None else str(count)
+
+
+async def _with_guesses(turn: ModelTurn) -> ModelTurn:
+    """The turn with a submit call's broken arguments replaced by what they may have meant.
+
+    Submitted outputs are checked against their schema; nothing else may be guessed.
+    """
+    if turn.truncated or not any(_is_broken_submit(call) for call in turn.calls):
+        return turn
+    calls = [await _guessed(call) if _is_broken_submit(call) else call for call in turn.calls]
+    return msgspec.structs.replace(turn, calls=tuple(calls))
+
+
+def _is_broken_submit(call: WireCall) -> bool:
+    return call.arguments is None and SUBMIT_TOOL in call.name
+
+
+async def _guessed(call: WireCall) -> WireCall:
+    guess: Any = await asyncio.to_thread(guess_object, call.raw_arguments)
+    if guess is None:
+        return call
+    return WireCall(call.name, guess, call.provider_call_id, repairs=(GUESSED,))

@@ -1,0 +1,80 @@
+"""What the adapters need of an SDK, and how both SDKs are made to read nothing but our settings."""
+
+from __future__ import annotations
+
+import os
+import ssl
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Any, Protocol
+
+from providers.config import ProviderConfig
+from providers.errors import ServiceError
+
+if TYPE_CHECKING:
+    import httpx2
+
+CONNECT_TIMEOUT_S = 10.0
+MODELS_TIMEOUT_S = 30.0
+MAX_CONNECTIONS = 100
+MAX_IDLE_CONNECTIONS = 20
+
+UNREADABLE = (ValueError, RecursionError, ServiceError)
+"""What reading a reply may raise besides the errors of an SDK."""
+
+
+class SdkStream(Protocol):
+    """A reply that is being streamed."""
+
+    response: httpx2.Response
+
+    def __aiter__(self) -> AsyncIterator[object]:
+        """The decoded events."""
+
+    async def close(self) -> None:
+        """Close the connection unless the reply was read to its end."""
+
+
+class SdkClient(Protocol):
+    """An SDK's client for one endpoint. `errors` is everything that its calls raise."""
+
+    errors: tuple[type[Exception], ...]
+
+    async def open(self, path: str, content: bytes) -> SdkStream:
+        """Send a request and return when its reply begins."""
+
+    async def models(self) -> object:
+        """The endpoint's list of models, as it sends it."""
+
+
+def http_client(config: ProviderConfig) -> httpx2.AsyncClient:
+    """The HTTP client that all SDK clients of a profile share.
+
+    Redirects are not followed: they would carry the key to another address.
+    """
+    import httpx2
+
+    # Certificates take a while to load, and on this computer there is no use for them.
+    verify = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if _is_plain_local(config) else True
+    idle = MAX_IDLE_CONNECTIONS if config.spec.keep_alive else 0
+    return httpx2.AsyncClient(
+        timeout=httpx2.Timeout(config.timeout_s, connect=min(CONNECT_TIMEOUT_S, config.timeout_s)),
+        limits=httpx2.Limits(max_connections=MAX_CONNECTIONS, max_keepalive_connections=idle),
+        trust_env=not config.is_local,
+        verify=verify,
+        follow_redirects=False,
+    )
+
+
+def _is_plain_local(config: ProviderConfig) -> bool:
+    return config.is_local and not config.base_url.startswith("https:")
+
+
+def header_names_in_environment(variable: str) -> list[str]:
+    """Names of headers that an SDK would add because of an environment variable."""
+    lines = os.environ.get(variable, "").split("\n")
+    return [line.partition(":")[0].strip() for line in lines if ":" in line]
+
+
+def events_of(stream: SdkStream) -> AsyncIterator[Any]:
+    """The events of a stream."""
+    return stream.__aiter__()

@@ -1,0 +1,569 @@
+"""The three wires against a scripted server: one suite for all of them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from engine.vocabulary.errors import (
+    EmptyTurn,
+    ModelCallError,
+    PermanentFailure,
+    RequestFailure,
+    TransientFailure,
+    TruncatedOutput,
+)
+from engine.vocabulary.messages import ModelTurn, Usage
+from engine.vocabulary.requests import AgentRequest
+from engine.vocabulary.tools import SUBMIT_TOOL, ToolDefinition
+from providers.config import ProviderConfig, configured
+from providers.factory import ProviderPool
+from providers.quirks import Quirk, Quirks
+from providers.specs import SPECS, Wire
+from tests.support.loopback import (
+    STEP_TIMEOUT_S,
+    Answer,
+    Cut,
+    Gate,
+    Hang,
+    LoopbackServer,
+    html_answer,
+    json_answer,
+    refused_url,
+    sse,
+)
+from tests.support.wire_scripts import COUNTS, SCRIPTS, WireScript, submit_arguments
+from tests.support.wire_suite import (
+    RecordingSink,
+    check_calls_side_by_side,
+    check_cancels,
+    check_counts_tokens,
+    check_goes_on_from_a_transcript,
+    check_stops_at_the_limit,
+    check_streams_what_it_says,
+    check_submits,
+    node_request,
+)
+
+KEY = "sk-test-0123456789abcdef"
+MODEL = "test-model"
+OUTPUT = {"title": "Lumen", "points": 3}
+SUBMIT = ("call_1", SUBMIT_TOOL, submit_arguments(OUTPUT, "Done."))
+READ = ToolDefinition("read", "Read a file.", {"type": "object", "properties": {}})
+
+
+@pytest.fixture(params=list(Wire), ids=[wire.value for wire in Wire])
+def script(request: pytest.FixtureRequest) -> WireScript:
+    return SCRIPTS[request.param]
+
+
+@pytest.fixture
+def server() -> Iterator[LoopbackServer]:
+    with LoopbackServer() as running:
+        yield running
+
+
+def config_for(script: WireScript, base_url: str, **changes: Any) -> ProviderConfig:
+    return configured(
+        SPECS["custom_openai_compatible"],
+        base_url=base_url,
+        wire=script.wire,
+        **{"api_key": KEY, **changes},
+    )
+
+
+def use(config: ProviderConfig, check: Any, **pool_options: Any) -> Any:
+    """Run an async function on a port, and close everything afterwards."""
+
+    async def run() -> Any:
+        pool = ProviderPool(**pool_options)
+        try:
+            return await check(pool.port(config))
+        finally:
+            await pool.aclose()
+
+    return asyncio.run(run())
+
+
+def play(
+    script: WireScript,
+    server: LoopbackServer,
+    *answers: Answer,
+    request: AgentRequest | None = None,
+    **changes: Any,
+) -> ModelTurn:
+    """One call that gets these answers."""
+    server.play(*answers)
+    turn: ModelTurn = use(
+        config_for(script, server.url, **changes),
+        lambda port: port.invoke(request or node_request(MODEL)),
+    )
+    return turn
+
+
+def fail(script: WireScript, server: LoopbackServer, *answers: Answer, **changes: Any) -> Any:
+    """The failure of one call that gets these answers."""
+    with pytest.raises(ModelCallError) as raised:
+        play(script, server, *answers, **changes)
+    assert KEY not in str(raised.value)
+    return raised.value.failure
+
+
+def test_a_submit_call_is_read(script: WireScript, server: LoopbackServer) -> None:
+    server.play(script.answer(calls=(SUBMIT,)))
+    turn = use(
+        config_for(script, server.url), lambda port: check_submits(port, node_request(MODEL))
+    )
+    assert turn.calls[0].arguments == {"output": OUTPUT, "assistant_message": "Done."}
+    assert turn.calls[0].provider_call_id == "call_1"
+    assert turn.calls[0].repairs == ()
+
+
+def test_text_is_streamed_and_kept(script: WireScript, server: LoopbackServer) -> None:
+    text = "Guten Tag, schöne Welt 🌍, and good night."
+    server.play(script.answer(text=text))
+    turn = use(
+        config_for(script, server.url),
+        lambda port: check_streams_what_it_says(port, node_request(MODEL)),
+    )
+    assert turn.text == text
+    assert turn.finish_reason == "stop"
+    assert not turn.calls
+
+
+def test_several_calls_come_in_their_order(script: WireScript, server: LoopbackServer) -> None:
+    calls = (
+        ("c1", "read", '{"path": "a.txt"}'),
+        ("c2", "read", ""),
+        ("c3", "read", "{'path': 'b.txt'}"),
+        ("c4", "read", '{"path": b.txt}'),
+    )
+    turn = play(
+        script,
+        server,
+        script.answer(text="I look.", calls=calls),
+        request=node_request(MODEL, available_tools=(READ,)),
+    )
+    assert turn.text == "I look."
+    assert [call.provider_call_id for call in turn.calls] == ["c1", "c2", "c3", "c4"]
+    assert [call.arguments for call in turn.calls[:3]] == [
+        {"path": "a.txt"},
+        {},
+        {"path": "b.txt"},
+    ]
+    assert turn.calls[2].repairs == ("python_strings",)
+    assert turn.calls[3].arguments is None
+    assert turn.calls[3].raw_arguments == '{"path": b.txt}'
+    assert turn.calls[3].arguments_error == "not valid JSON at column 10 (expecting value)"
+    assert not turn.truncated
+    assert "b.txt" not in repr(turn)
+
+
+def test_reasoning_that_may_be_shown_is_shown(script: WireScript, server: LoopbackServer) -> None:
+    sink = RecordingSink()
+    server.play(script.answer(thoughts="First this, then that.", calls=(SUBMIT,)))
+    turn = use(config_for(script, server.url), lambda port: port.invoke(node_request(MODEL), sink))
+    assert "".join(sink.thoughts) == "First this, then that."
+    assert sink.texts == []
+    shown = [part for part in turn.reasoning if part.kind in ("text", "summary")]
+    assert [part.text for part in shown] == ["First this, then that."]
+    assert {part.provider_id for part in turn.reasoning} == {"custom_openai_compatible"}
+
+
+def test_tokens_are_counted_with_cached_ones(script: WireScript, server: LoopbackServer) -> None:
+    server.play(script.answer(calls=(SUBMIT,)), script.answer(calls=(SUBMIT,)))
+    config = config_for(script, server.url)
+    use(config, lambda port: check_counts_tokens(port, node_request(MODEL)))
+    turn = play(script, server)
+    prompt, reply, cached = COUNTS
+    assert turn.usage == Usage(prompt, reply, prompt + reply, cached)
+
+
+def test_no_count_is_unknown_and_not_zero(script: WireScript, server: LoopbackServer) -> None:
+    assert play(script, server, script.answer(text="Hi.", counts=None)).usage is None
+    zeros = play(script, server, script.answer(text="Hi.", counts=(0, 0, 0)))
+    assert zeros.usage is None
+
+
+def test_the_output_limit_cuts_a_reply_off(script: WireScript, server: LoopbackServer) -> None:
+    call = ("c1", "bash", '{"command": "rm -rf build && cp -r src ')
+    server.play(script.answer(calls=(call,), cut_by_limit=True))
+    turn = use(
+        config_for(script, server.url),
+        lambda port: check_stops_at_the_limit(port, node_request(MODEL, max_output_tokens=9)),
+    )
+    assert turn.finish_reason == "length"
+    assert [(call.name, call.arguments) for call in turn.calls] == [("bash", None)]
+    assert "rm -rf" not in repr(turn)
+
+
+def test_arguments_without_an_end_are_cut_off_whatever_the_wire_says(
+    script: WireScript, server: LoopbackServer
+) -> None:
+    turn = play(script, server, script.answer(calls=(("c1", SUBMIT_TOOL, '{"output": {"ti'),)))
+    assert turn.truncated
+    assert turn.finish_reason == "tool_calls"
+    assert turn.calls[0].arguments is None
+
+
+def test_broken_submit_arguments_are_guessed_and_marked(
+    script: WireScript, server: LoopbackServer
+) -> None:
+    broken = '{"output": {"title": "A" "points": 1}, "assistant_message": null}'
+    turn = play(script, server, script.answer(calls=(("c1", SUBMIT_TOOL, broken),)))
+    assert turn.calls[0].arguments == {
+        "output": {"title": "A", "points": 1},
+        "assistant_message": None,
+    }
+    assert turn.calls[0].repairs == ("guessed",)
+
+
+@pytest.mark.parametrize("end", [Cut(), None], ids=["cut", "without an end"])
+def test_a_stream_that_breaks_off_is_transient(
+    script: WireScript, server: LoopbackServer, end: Cut | None
+) -> None:
+    failure = fail(script, server, script.broken(end, text="Half a sen"))
+    assert isinstance(failure, TransientFailure)
+    assert "Custom OpenAI-compatible API" in failure.message
+
+
+@pytest.mark.parametrize("end", [Cut(), None], ids=["cut", "without an end"])
+def test_a_stream_that_breaks_off_in_a_call_names_the_tool(
+    script: WireScript, server: LoopbackServer, end: Cut | None
+) -> None:
+    answer = script.broken(end, calls=(("c1", "read", '{"path": "a'),))
+    failure = fail(script, server, answer)
+    assert isinstance(failure, TruncatedOutput)
+    assert (failure.reason, failure.tool_names) == ("stream", ("read",))
+
+
+def test_an_error_in_mid_stream_is_what_it_says(script: WireScript, server: LoopbackServer) -> None:
+    text = [event for event in script.reply(text="Half") if not script.is_end(event)]
+    failure = fail(script, server, sse(*text, script.error_event("Overloaded, sorry")))
+    assert isinstance(failure, TransientFailure)
+    assert "Overloaded, sorry" in failure.message
+
+
+def test_an_empty_turn_is_described_without_its_content(
+    script: WireScript, server: LoopbackServer
+) -> None:
+    failure = fail(script, server, script.answer(thoughts="secret thoughts"))
+    assert isinstance(failure, EmptyTurn)
+    for words in (MODEL, "Custom OpenAI-compatible API", "stop", "reasoning", "120 in, 30 out"):
+        assert words in failure.message
+    assert "secret thoughts" not in failure.message
+    assert failure.usage is not None
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "code", "kind"),
+    [
+        (400, "messages: at least one is needed", "", RequestFailure),
+        (401, f"the key {KEY} is wrong", "", PermanentFailure),
+        (403, "not for you", "", PermanentFailure),
+        (404, "no such model", "", PermanentFailure),
+        (422, "unknown field", "", PermanentFailure),
+        (408, "too slow", "", TransientFailure),
+        (409, "conflict", "", TransientFailure),
+        (429, "slow down", "rate_limit_exceeded", TransientFailure),
+        (429, "no credit", "insufficient_quota", PermanentFailure),
+        (500, "oops", "", TransientFailure),
+        (503, "maintenance", "", TransientFailure),
+        (529, "overloaded", "overloaded_error", TransientFailure),
+        (400, "Upstream request failed", "", TransientFailure),
+        (403, "Provider returned error", "", TransientFailure),
+        (400, "Tool choice is required, but model did not call", "tool_use_failed", EmptyTurn),
+    ],
+)
+def test_each_status_has_its_class(
+    script: WireScript,
+    server: LoopbackServer,
+    status: int,
+    message: str,
+    code: str,
+    kind: type[Any],
+) -> None:
+    failure = fail(script, server, script.refusal(status, message, code))
+    assert isinstance(failure, kind)
+    assert str(status) in failure.message
+    assert "Custom OpenAI-compatible API" in failure.message
+    assert len(server.asked) == 1, "the SDK must not try again by itself"
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry_after": "7"}, 7.0),
+        ({"retry_after_ms": "1500", "retry_after": "9"}, 1.5),
+        ({}, None),
+    ],
+)
+def test_the_wait_that_a_service_asks_for_is_passed_on(
+    script: WireScript, server: LoopbackServer, headers: dict[str, str], seconds: float | None
+) -> None:
+    failure = fail(script, server, script.refusal(429, "slow down", **headers))
+    assert failure.retry_after_s == seconds
+
+
+def test_nobody_listening_is_transient_and_says_so(script: WireScript) -> None:
+    with pytest.raises(ModelCallError) as raised:
+        use(config_for(script, refused_url()), lambda port: port.invoke(node_request(MODEL)))
+    failure = raised.value.failure
+    assert isinstance(failure, TransientFailure)
+    assert "connection refused" in failure.message
+
+
+def test_an_unknown_host_is_transient_and_says_so(script: WireScript) -> None:
+    with pytest.raises(ModelCallError) as raised:
+        use(
+            config_for(script, "http://nowhere.invalid"),
+            lambda port: port.invoke(node_request(MODEL)),
+        )
+    assert "host name cannot be resolved" in str(raised.value)
+
+
+@pytest.mark.parametrize("stall", ["before", "within"])
+def test_silence_beyond_the_timeout_is_transient(
+    script: WireScript, server: LoopbackServer, stall: str
+) -> None:
+    answer = sse(Hang()) if stall == "before" else script.broken(Hang(), text="Half")
+    failure = fail(script, server, answer, timeout_s=0.2)
+    assert isinstance(failure, TransientFailure)
+    assert "timeout" in failure.message
+
+
+def test_a_web_page_is_a_wrong_address(script: WireScript, server: LoopbackServer) -> None:
+    failure = fail(script, server, html_answer())
+    assert isinstance(failure, PermanentFailure)
+    assert "web page" in failure.message
+    assert server.url in failure.message
+
+
+def test_foreign_json_is_a_wrong_address(script: WireScript, server: LoopbackServer) -> None:
+    failure = fail(script, server, json_answer({"hello": "there"}))
+    assert isinstance(failure, PermanentFailure)
+    assert server.url in failure.message
+
+
+def test_garbage_in_a_stream_is_not_tried_again(script: WireScript, server: LoopbackServer) -> None:
+    garbage = Answer(
+        (b"event: message_start\ndata: {not json}\n\n",),
+        headers={"content-type": "text/event-stream"},
+    )
+    assert isinstance(fail(script, server, garbage), RequestFailure)
+
+
+def test_a_redirect_is_not_followed_with_the_key(
+    script: WireScript, server: LoopbackServer
+) -> None:
+    elsewhere = Answer((b"",), 307, {"location": "http://elsewhere.invalid/v1"})
+    failure = fail(script, server, elsewhere)
+    assert isinstance(failure, PermanentFailure)
+    assert "redirects" in failure.message
+    assert len(server.asked) == 1
+
+
+def test_a_cancelled_call_closes_its_connection_at_once(
+    script: WireScript, server: LoopbackServer
+) -> None:
+    server.play(script.broken(Hang(), text="Half a sentence"))
+    sink = RecordingSink()
+    seconds = use(
+        config_for(script, server.url),
+        lambda port: check_cancels(port, node_request(MODEL), sink.began, sink),
+    )
+    assert seconds < 1.0
+    assert server.client_gone.wait(1.0)
+
+
+def test_a_call_cancelled_before_its_reply_closes_its_connection(
+    script: WireScript, server: LoopbackServer
+) -> None:
+    gate = Gate()
+    server.play(sse(gate, Hang()))
+
+    async def check(port: Any) -> None:
+        task = asyncio.create_task(port.invoke(node_request(MODEL)))
+        assert await asyncio.to_thread(server.was_asked.wait, STEP_TIMEOUT_S)
+        task.cancel()
+        await asyncio.wait([task])
+        assert task.cancelled()
+
+    use(config_for(script, server.url), check)
+    gate.open()
+    assert server.client_gone.wait(1.0)
+
+
+def test_calls_side_by_side_do_not_mix(script: WireScript, server: LoopbackServer) -> None:
+    server.play(*[script.answer(calls=(SUBMIT,)) for _ in range(8)])
+    use(
+        config_for(script, server.url),
+        lambda port: check_calls_side_by_side(port, node_request(MODEL), 8),
+    )
+    assert len(server.asked) == 8
+
+
+def test_one_connection_serves_calls_in_a_row(script: WireScript, server: LoopbackServer) -> None:
+    server.play(script.answer(calls=(SUBMIT,)), script.answer(calls=(SUBMIT,)))
+
+    async def check(port: Any) -> None:
+        await check_submits(port, node_request(MODEL))
+        await check_submits(port, node_request(MODEL))
+
+    use(config_for(script, server.url), check)
+    assert len(server.asked) == 2
+    assert server.connections == 1
+
+
+def test_a_transcript_goes_out_with_ids_of_ours(script: WireScript, server: LoopbackServer) -> None:
+    server.play(script.answer(calls=(SUBMIT,)))
+    use(
+        config_for(script, server.url),
+        lambda port: check_goes_on_from_a_transcript(port, MODEL),
+    )
+    sent = server.last.body.decode()
+    assert "run-1-call-7" not in sent
+    assert "call_abc" not in sent
+    assert "a photo app named Lumen" in sent
+    assert sent.index("I will look first.") < sent.index("Lumen") < sent.index("Submit the output")
+
+
+def test_a_call_is_demanded_and_all_tools_are_offered(
+    script: WireScript, server: LoopbackServer
+) -> None:
+    play(
+        script,
+        server,
+        script.answer(calls=(SUBMIT,)),
+        request=node_request(MODEL, available_tools=(READ,), allow_user_input=True),
+    )
+    body = server.last.json
+    assert list(script.asked_tools(body)) == [
+        SUBMIT_TOOL,
+        "openflow_request_user_input",
+        "openflow_ask_user_question",
+        "read",
+    ]
+    assert script.asked_choice(body) == "required"
+    assert body["model"] == MODEL
+    assert body["stream"] is True
+    assert "You are a node." in json.dumps(body)
+
+
+def test_a_conversation_leaves_the_choice_to_the_model(
+    script: WireScript, server: LoopbackServer
+) -> None:
+    request = node_request(MODEL, conversation_mode=True, allow_user_input=True)
+    play(script, server, script.answer(text="Hello."), request=request)
+    body = server.last.json
+    assert script.asked_choice(body) == "auto"
+    assert "openflow_request_user_input" not in script.asked_tools(body)
+
+
+def test_a_refused_choice_is_learned_and_the_call_made_again(
+    script: WireScript, server: LoopbackServer
+) -> None:
+    quirks = Quirks()
+    refusal = script.refusal(400, "Invalid tool_choice type: not supported")
+    answers = (refusal, script.answer(calls=(SUBMIT,)), script.answer(calls=(SUBMIT,)))
+    play(script, server, *answers, quirks=quirks)
+    assert quirks.of(MODEL) == {Quirk.NO_REQUIRED_CHOICE}
+    play(script, server, quirks=quirks)
+    choices = [script.asked_choice(asked.json) for asked in server.asked]
+    assert choices == ["required", "auto", "auto"]
+
+
+def test_an_endpoint_without_any_choice_is_given_none(
+    script: WireScript, server: LoopbackServer
+) -> None:
+    quirks = Quirks()
+    refusal = script.refusal(400, "tool_choice is unknown")
+    play(script, server, refusal, refusal, script.answer(calls=(SUBMIT,)), quirks=quirks)
+    choices = [script.asked_choice(asked.json) for asked in server.asked]
+    assert choices == ["required", "auto", None]
+
+
+def test_a_refusal_that_teaches_nothing_is_not_repeated(
+    script: WireScript, server: LoopbackServer
+) -> None:
+    refusal = script.refusal(400, "tool_choice is unknown")
+    failure = fail(script, server, refusal, refusal, refusal, refusal)
+    assert isinstance(failure, RequestFailure)
+    assert len(server.asked) == 3
+
+
+def test_no_key_means_no_header_for_one(script: WireScript, server: LoopbackServer) -> None:
+    play(script, server, script.answer(calls=(SUBMIT,)), api_key=None)
+    assert "authorization" not in server.last.headers
+    assert "x-api-key" not in server.last.headers
+
+
+def test_the_key_and_extra_headers_go_out(script: WireScript, server: LoopbackServer) -> None:
+    play(script, server, script.answer(calls=(SUBMIT,)), extra_headers={"X-Team": "blue"})
+    assert server.last.headers["authorization"] == f"Bearer {KEY}"
+    assert server.last.headers["x-team"] == "blue"
+
+
+def test_the_environment_is_not_read(
+    script: WireScript, server: LoopbackServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
+        monkeypatch.setenv(name, "from-the-environment")
+    for name in ("OPENAI_CUSTOM_HEADERS", "ANTHROPIC_CUSTOM_HEADERS"):
+        monkeypatch.setenv(name, "X-Custom: from-the-environment")
+    for name in ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "HTTP_PROXY", "http_proxy"):
+        monkeypatch.setenv(name, refused_url())
+    play(script, server, script.answer(calls=(SUBMIT,)))
+    play(script, server, script.answer(calls=(SUBMIT,)), api_key=None)
+    for asked in server.asked:
+        assert "from-the-environment" not in asked.headers.values()
+
+
+def test_a_prompt_that_the_server_cut_is_noticed(
+    script: WireScript, server: LoopbackServer
+) -> None:
+    long = node_request(MODEL, input={"text": "word " * 15_750})
+    failure = fail(
+        script, server, script.answer(calls=(SUBMIT,), counts=(2051, 9, 0)), request=long
+    )
+    assert isinstance(failure, RequestFailure)
+    assert "cut the prompt" in failure.message
+    assert "2051" in failure.message
+    turn = play(script, server, script.answer(calls=(SUBMIT,), counts=(15_900, 9, 0)), request=long)
+    assert turn.calls
+
+
+def test_half_characters_in_a_request_do_not_stop_it(
+    script: WireScript, server: LoopbackServer
+) -> None:
+    request = node_request(MODEL, input={"name": "a\udcff\ud83d b \\ud83d"})
+    play(script, server, script.answer(calls=(SUBMIT,)), request=request)
+    sent = json.dumps(server.last.json, ensure_ascii=False)
+    assert "a\ufffd\ufffd b" in sent
+
+
+@pytest.mark.parametrize(
+    "address", ["", "api.example.com/v1", "ftp://h/v1", "http://[::1", "http://"]
+)
+def test_an_address_that_is_none_is_said_before_anything_is_sent(
+    script: WireScript, address: str
+) -> None:
+    config = ProviderConfig(
+        spec=SPECS["custom_openai_compatible"], base_url=address, wire=script.wire
+    )
+    with pytest.raises(ModelCallError) as raised:
+        use(config, lambda port: port.invoke(node_request(MODEL)))
+    assert isinstance(raised.value.failure, PermanentFailure)
+    assert "address" in str(raised.value)
+
+
+def test_a_key_that_cannot_be_one_is_said_before_anything_is_sent(
+    script: WireScript, server: LoopbackServer
+) -> None:
+    failure = fail(script, server, api_key="schlüssel\n")
+    assert isinstance(failure, PermanentFailure)
+    assert not server.asked
