@@ -87,9 +87,8 @@ class RunCoordinator:
         self.workflow_name = workflow.name
         self._setup = setup
         self._seed = setup.seed or os.urandom(SEED_BYTES)
-        self._hub = EventHub(setup.clock)
         self.view = _new_view(setup)
-        self._hub.listen(self.view.apply)
+        self._hub = EventHub(self.view.project, setup.clock)
         if setup.on_event is not None:
             self._hub.listen(setup.on_event)
         self.journal: Journal = journal or MemoryJournal()

@@ -31,6 +31,7 @@ from engine.vocabulary.inputs import (
 from engine.vocabulary.messages import TurnOutcome
 from engine.vocabulary.ports import ToolPort
 from engine.vocabulary.report import NeedsInteraction, RunFailed, RunOutcome
+from engine.vocabulary.tools import NO_EFFECTS, ToolResult
 from orchestration.runs.journal import Journal
 from orchestration.runs.limits import Budget
 from orchestration.runs.task_group import TaskGroup, Work
@@ -125,7 +126,7 @@ class DriveLoop:
         self._stopping = False
         self._outcome: RunOutcome | None = None
         self._settlers: list[asyncio.Future[RunOutcome]] = []
-        self._tasks = TaskGroup(self._loop)
+        self._tasks = TaskGroup(self._loop, self._take_result)
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._effects: dict[type, Callable[[Any], None]] = {
             CallModel: self._call_model,
@@ -259,31 +260,32 @@ class DriveLoop:
         if not self._stopping:
             self._tasks.start(effect.node_id, effect, self._make_call, self._budget.provider_calls)
 
-    async def _make_call(self, work: Work) -> None:
+    async def _make_call(self, work: Work) -> ModelReplied | None:
         effect: CallModel = work.job
         reply: TurnOutcome | CallFailure
         try:
             reply = await self._models.call(effect)
         except asyncio.CancelledError:
             if not work.cancelled:
-                self._post_reply(effect, CallInterrupted())
+                self._post(self._replied(effect, CallInterrupted()))
             raise
         except Exception as error:
             logger.exception("a model call of node '%s' broke off", effect.node_id)
             reply = RequestFailure(f"the model call broke off: {type(error).__name__}")
-        if not work.cancelled:
-            self._post_reply(effect, reply)
+        return None if work.cancelled else self._replied(effect, reply)
 
-    def _post_reply(self, effect: CallModel, reply: TurnOutcome | CallFailure) -> None:
-        self._post(ModelReplied(effect.node_id, effect.call, reply, self._clock()))
+    def _replied(self, effect: CallModel, reply: TurnOutcome | CallFailure) -> ModelReplied:
+        return ModelReplied(effect.node_id, effect.call, reply, self._clock())
 
     def _run_tools(self, effect: RunTools) -> None:
         # The tool port takes a permit for each call; a batch as such needs none.
         if not self._stopping:
             self._tasks.start(effect.node_id, effect, self._run_batch)
 
-    async def _run_batch(self, work: Work) -> None:
+    async def _run_batch(self, work: Work) -> ToolsFinished:
         batch: RunTools = work.job
+        results: tuple[ToolResult, ...] = ()
+        effects = NO_EFFECTS
         try:
             results, effects = await self._tools.execute_batch(
                 batch.node_id, batch.label, batch.calls, batch.policy
@@ -294,9 +296,13 @@ class DriveLoop:
             raise
         except Exception:
             logger.exception("a tool batch of node '%s' broke off", batch.node_id)
-            self._post(ToolsFinished(batch.node_id, batch.batch_id, (), self._clock()))
-            return
-        self._post(ToolsFinished(batch.node_id, batch.batch_id, results, self._clock(), effects))
+        return ToolsFinished(batch.node_id, batch.batch_id, results, self._clock(), effects)
+
+    def _take_result(self, result: EngineInput | None) -> None:
+        if result is not None:
+            self._mailbox.append((result, None))
+        if not self._stopping:
+            self._pump(INPUTS_A_TURN)
 
     def _wait(self, effect: Wait) -> None:
         if not self._stopping:

@@ -64,9 +64,15 @@ class EventHub:
     A listener that raises is reported and dropped: a broken reader does not break a run.
     """
 
-    __slots__ = ("_clock", "_listeners", "_seq")
+    __slots__ = ("_clock", "_listeners", "_project", "_seq")
 
-    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        project: Callable[[RunEvent, float], None],
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Make a hub whose every event goes to `project` first, with its time."""
+        self._project = project
         self._clock = clock
         self._seq = 0
         self._listeners: tuple[Listener, ...] = ()
@@ -74,7 +80,11 @@ class EventHub:
     def emit(self, event: RunEvent) -> None:
         """Tell everyone."""
         self._seq = seq = self._seq + 1
-        record = EventRecord(seq, self._clock(), event)
+        now = self._clock()
+        self._project(event, now)
+        if not self._listeners:
+            return
+        record = EventRecord(seq, now, event)
         for listener in self._listeners:
             try:
                 listener(record)

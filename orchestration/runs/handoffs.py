@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -15,15 +15,25 @@ from engine.vocabulary.errors import MalformedSubmit, ModelCallError, PermanentF
 from engine.vocabulary.messages import Completed, HandoffArtifact
 from engine.vocabulary.requests import AgentRequest
 from orchestration.runs.batch_writer import BatchWriter
-from orchestration.runs.view_values import pretty_json
+from orchestration.runs.view_values import pretty_json_bytes
 from orchestration.settings.data_folder import path_segment
 
 MAX_BYTES = 1024 * 1024
 MAX_INLINE_CHARACTERS = 64 * 1024
 NO_MESSAGE_SUMMARY = "The handoff document has the result."
 
-_FILES = {"markdown": "HANDOFF.md", "json": "HANDOFF.json"}
-_MEDIA_TYPES = {"markdown": "text/markdown", "json": "application/json"}
+
+class _Kind(NamedTuple):
+    name: str
+    file_name: str
+    media_type: str
+
+
+_MARKDOWN = _Kind("markdown", "HANDOFF.md", "text/markdown")
+_JSON = _Kind("json", "HANDOFF.json", "application/json")
+_KINDS = {kind.name: kind for kind in (_MARKDOWN, _JSON)}
+_FILE_NAMES = {kind.file_name for kind in (_MARKDOWN, _JSON)}
+_PLAIN_ID = re.compile(r"[A-Za-z0-9\-_]{1,100}")
 _ADDRESS = re.compile(r"[A-Za-z0-9\-_.%]*[A-Za-z0-9\-_%][A-Za-z0-9\-_.%]*")
 _MAX_SEGMENT = 120
 
@@ -42,33 +52,52 @@ class HandoffStore:
         self._texts: dict[str, str] = {}
         self._writer = BatchWriter()
 
-    async def accept(self, request: AgentRequest, completed: Completed) -> Completed:
-        """Check and store the document; gives the turn with what the next nodes see.
+    def accept(
+        self, request: AgentRequest, completed: Completed
+    ) -> tuple[Completed, Awaitable[None] | None]:
+        """Check the document; give the turn with what the next nodes see, and its writing.
 
-        The output of a Markdown node becomes `{"summary": ...}`.
+        The output of a Markdown node becomes `{"summary": ...}`. The writing, where there is one,
+        is to be awaited before the turn is accepted.
 
         Raises:
             ModelCallError: `MalformedSubmit` of kind `handoff` without a candidate where the
-                document does not fit, `PermanentFailure` where it cannot be stored.
+                document does not fit; the writing raises `PermanentFailure` where it cannot be
+                stored.
         """
-        if request.handoff_format not in _FILES:
-            return completed
+        kind = _KINDS.get(request.handoff_format)
+        if kind is None:
+            return completed, None
         output = completed.output
-        if request.handoff_format == "markdown":
+        if kind is _MARKDOWN:
             text = self._checked_markdown(request.node_id, completed)
+            document = text.encode("utf-8", "surrogatepass")
             output = {"summary": completed.assistant_message or NO_MESSAGE_SUMMARY}
         else:
-            text = pretty_json(completed.output) + "\n"
-        document = text.encode("utf-8", "surrogatepass")
+            document = pretty_json_bytes(output) + b"\n"
         if len(document) > MAX_BYTES:
             raise _does_not_fit(
                 f"the handoff document has {len(document)} bytes; {MAX_BYTES} are allowed",
                 completed,
             )
-        artifact = await self._store(request, document)
-        if request.handoff_format == "markdown":
+        if kind is _MARKDOWN:
             self._texts[request.node_id] = text
-        return replace(completed, output=output, handoff=artifact)
+        segment = segment_of(request.node_id)
+        artifact = HandoffArtifact(
+            kind.name,
+            f"run://handoffs/{segment}/{kind.file_name}",
+            kind.media_type,
+            hashlib.sha256(document).hexdigest(),
+            len(document),
+        )
+        handed_over = Completed(
+            output, completed.assistant_message, completed.reasoning, completed.usage, artifact
+        )
+        if self._folder is None:
+            self._documents[segment, kind.file_name] = document
+            return handed_over, None
+        path = self._folder / segment / kind.file_name
+        return handed_over, self._write(request, path, document)
 
     def with_inline_documents(self, request: AgentRequest) -> AgentRequest:
         """The request with the text of its upstream Markdown documents, if it cannot read them."""
@@ -108,27 +137,16 @@ class HandoffStore:
             )
         return text
 
-    async def _store(self, request: AgentRequest, document: bytes) -> HandoffArtifact:
-        segment, file_name = segment_of(request.node_id), _FILES[request.handoff_format]
-        if self._folder is None:
-            self._documents[segment, file_name] = document
-        else:
-            try:
-                await self._writer.write(self._folder / segment / file_name, document)
-            except OSError as error:
-                raise ModelCallError(
-                    PermanentFailure(
-                        f"the handoff document of node '{request.node_label}' cannot be stored in "
-                        f"{self._folder}: {error.strerror or error}; make room there and retry"
-                    )
-                ) from error
-        return HandoffArtifact(
-            format=request.handoff_format,
-            uri=f"run://handoffs/{segment}/{file_name}",
-            media_type=_MEDIA_TYPES[request.handoff_format],
-            sha256=hashlib.sha256(document).hexdigest(),
-            size_bytes=len(document),
-        )
+    async def _write(self, request: AgentRequest, path: Path, document: bytes) -> None:
+        try:
+            await self._writer.write(path, document)
+        except OSError as error:
+            raise ModelCallError(
+                PermanentFailure(
+                    f"the handoff document of node '{request.node_label}' cannot be stored in "
+                    f"{self._folder}: {error.strerror or error}; make room there and retry"
+                )
+            ) from error
 
     def _with_content(self, item: dict[str, Any]) -> dict[str, Any]:
         text = self._texts.get(item["node_id"])
@@ -142,6 +160,8 @@ class HandoffStore:
 
 def segment_of(node_id: str) -> str:
     """The folder name of a node: its id as a path component, a long one ending in its digest."""
+    if _PLAIN_ID.fullmatch(node_id):  # the common case, at a fraction of the cost
+        return node_id
     segment = path_segment(node_id)
     if len(segment) > _MAX_SEGMENT:
         digest = hashlib.sha256(node_id.encode("utf-8", "surrogatepass")).hexdigest()[:16]
@@ -151,7 +171,7 @@ def segment_of(node_id: str) -> str:
 
 def is_address(segment: str, file_name: str) -> bool:
     """Whether the two parts can be those of a document; `.` and `..` cannot."""
-    return file_name in _FILES.values() and _ADDRESS.fullmatch(segment) is not None
+    return file_name in _FILE_NAMES and _ADDRESS.fullmatch(segment) is not None
 
 
 def _does_not_fit(detail: str, completed: Completed) -> ModelCallError:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from time import perf_counter
 
+from msgspec import Struct
+
 from engine.run.markup import strip_tool_markup
 from engine.vocabulary.effects import CallModel
 from engine.vocabulary.errors import CallFailure, ModelCallError, failure_text
@@ -24,59 +26,57 @@ from orchestration.runs.handoffs import HandoffStore
 Emit = Callable[[RunEvent], None]
 
 
-class StreamRelay:
+class StreamRelay(Struct, eq=False):
     """The `StreamSink` of one call: pieces of text become events with the ids of this call."""
 
-    __slots__ = ("_emit", "_node_id", "_prefix", "_texts", "_thinking")
-
-    def __init__(self, emit: Emit, node_id: str, prefix: str) -> None:
-        self._emit = emit
-        self._node_id = node_id
-        self._prefix = prefix
-        self._texts: list[str] | None = None
-        self._thinking = False
+    emit: Emit
+    node_id: str
+    call: int
+    texts: list[str] | None = None
+    has_thought: bool = False
 
     def text(self, delta: str) -> None:
         """A piece of the assistant's text."""
-        if self._texts is None:
-            self._texts = []
-        self._texts.append(delta)
-        self._emit(ChatMessageDelta(self._node_id, self._prefix + "a", "assistant", delta))
+        if self.texts is None:
+            self.texts = []
+        self.texts.append(delta)
+        self._tell("assistant", delta)
 
     def thinking(self, delta: str) -> None:
         """A piece of reasoning that may be shown."""
-        self._thinking = True
-        self._emit(ChatMessageDelta(self._node_id, self._prefix + "t", "thinking", delta))
+        self.has_thought = True
+        self._tell("thinking", delta)
 
     def event(self, event: RunEvent) -> None:
         """Something that the call tells about itself."""
-        self._emit(event)
+        self.emit(event)
 
     def close(self) -> None:
         """Complete the messages that were begun."""
-        if self._thinking:
-            self._finalize("t", "thinking")
-        if self._texts is not None:
-            self._finalize("a", "assistant")
+        if self.has_thought:
+            self._tell("thinking", "", finalize=True)
+        if self.texts is not None:
+            self._tell("assistant", "", finalize=True)
 
     def tell_rest(self, message: str | None, reasoning: tuple[ReasoningPart, ...]) -> None:
         """Tell what the reply holds and the stream did not show."""
-        if reasoning and not self._thinking:
+        if reasoning and not self.has_thought:
             shown = "\n\n".join(part.text for part in reasoning if part.kind != "opaque")
             if shown.strip():
-                self._emit(ChatMessage(self._node_id, "thinking", shown))
-        rest = message if self._texts is None else self._unseen(message)
+                self.emit(ChatMessage(self.node_id, "thinking", shown))
+        rest = message if self.texts is None else self._unseen(message)
         if rest is not None and rest.strip():
-            self._emit(ChatMessage(self._node_id, "assistant", rest))
+            self.emit(ChatMessage(self.node_id, "assistant", rest))
 
     def _unseen(self, message: str | None) -> str | None:
-        seen = strip_tool_markup("".join(self._texts or ())) or ""
+        seen = strip_tool_markup("".join(self.texts or ())) or ""
         if message is None or not message.strip().startswith(seen):
             return message
         return message.strip()[len(seen) :].lstrip()
 
-    def _finalize(self, suffix: str, role: str) -> None:
-        self._emit(ChatMessageDelta(self._node_id, self._prefix + suffix, role, "", finalize=True))
+    def _tell(self, role: str, delta: str, *, finalize: bool = False) -> None:
+        message_id = f"{self.node_id}/{self.call}/{role}"
+        self.emit(ChatMessageDelta(self.node_id, message_id, role, delta, finalize))
 
 
 class ModelInvocation:
@@ -100,13 +100,15 @@ class ModelInvocation:
         if self._started.get(node_id) != request.model_attempt:
             self._started[node_id] = request.model_attempt
             emit(NodeStarted(node_id, label))
-        relay = StreamRelay(emit, node_id, f"{node_id}/{effect.call}/")
+        relay = StreamRelay(emit, node_id, effect.call)
         began = perf_counter()
         reply: TurnOutcome
         try:
             reply = await self._port.invoke(self._handoffs.with_inline_documents(request), relay)
             if type(reply) is Completed:
-                reply = await self._handoffs.accept(request, reply)
+                reply, writing = self._handoffs.accept(request, reply)
+                if writing is not None:
+                    await writing
         except ModelCallError as error:
             self._tell_time(request, began)
             emit(AiInvokeFailed(node_id, label, failure_text(error.failure)))
@@ -114,9 +116,10 @@ class ModelInvocation:
         finally:
             relay.close()
         self._tell_time(request, began)
-        relay.tell_rest(reply.assistant_message, reply.reasoning)
+        if reply.assistant_message is not None or reply.reasoning:
+            relay.tell_rest(reply.assistant_message, reply.reasoning)
         return reply
 
     def _tell_time(self, request: AgentRequest, began: float) -> None:
-        spent_ms = round((perf_counter() - began) * 1000)
+        spent_ms = int((perf_counter() - began) * 1000)
         self._emit(PhaseTimed("ai_invoke", request.node_label, spent_ms, request.node_id))

@@ -6,8 +6,7 @@ do not change them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
+from engine.vocabulary.events import RunEvent
 from orchestration.runs.event_hub import EventRecord
 from orchestration.runs.view_reducers import REDUCERS
 from orchestration.runs.view_state import ViewState
@@ -16,20 +15,11 @@ from orchestration.runs.view_state import ViewState
 class RunView(ViewState):
     """A run as its events tell it; see `ViewState` for what there is to read."""
 
-    def __init__(
-        self,
-        run_id: str,
-        workflow_id: str,
-        labels: Mapping[str, str],
-        *,
-        plan_source: str | None = None,
-    ) -> None:
-        super().__init__(run_id, workflow_id, labels, plan_source=plan_source)
-        self.last_seq = 0
-
     def apply(self, record: EventRecord) -> None:
+        """Fold one record in."""
+        self.project(record.event, record.time)
+
+    def project(self, event: RunEvent, time: float) -> None:
         """Fold one event in; events that come after the end change nothing."""
         if self.active:
-            self.last_seq = record.seq
-            event = record.event
-            REDUCERS[type(event)](self, event, record.time)
+            REDUCERS[type(event)](self, event, time)

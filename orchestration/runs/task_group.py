@@ -1,4 +1,4 @@
-"""The tasks of one run: started when a permit is there, cancelled together, none left behind."""
+"""The work of one run: begun when a permit is there, cancelled together, none left behind."""
 
 from __future__ import annotations
 
@@ -12,46 +12,58 @@ from orchestration.runs.limits import Claim, Permits
 
 logger = logging.getLogger(__name__)
 
-Body = Callable[["Work"], Coroutine[Any, Any, None]]
+IN_A_ROW = 32
+"""After so many pieces of work that it did in a row a task lets others have the event loop."""
 
 
 class Work:
-    """One piece of work: waiting for a permit, running as a task, or over.
+    """One piece of work: waiting for a permit, under way, or over.
 
     `cancelled` tells the body that nobody wants its result any more.
     """
 
-    __slots__ = ("_body", "_claim", "_permits", "began", "cancelled", "job", "key", "task")
+    __slots__ = ("began", "body", "cancelled", "claim", "job", "key", "permits", "task")
 
     def __init__(self, key: str, job: Any, body: Body, permits: Permits | None) -> None:
         self.key = key
         self.job = job
+        self.body = body
+        self.permits = permits
         self.cancelled = False
         self.began = False
+        self.claim: Claim | None = None
         self.task: asyncio.Task[None] | None = None
-        self._body = body
-        self._permits = permits
-        self._claim: Claim | None = None
+
+
+Body = Callable[[Work], Coroutine[Any, Any, Any]]
 
 
 class TaskGroup:
-    """Work by key, at most one piece for each key that has not been cancelled."""
+    """Work by key, at most one piece for each key that has not been cancelled.
 
-    __slots__ = ("_by_key", "_loop", "_tasks")
+    What a body returns goes to `after_each` when its permit is free again. The task then takes the
+    next piece of work if there is one by now: making a task costs more than most of what a run
+    does between two model calls.
+    """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+    __slots__ = ("_after_each", "_by_key", "_loop", "_next", "_takes_next", "_tasks")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, after_each: Callable[[Any], None]) -> None:
         self._loop = loop
+        self._after_each = after_each
         self._by_key: dict[str, Work] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._takes_next = False
+        self._next: Work | None = None
 
     def start(self, key: str, job: Any, body: Body, permits: Permits | None = None) -> None:
-        """Run `body` as a task of its own as soon as there is a permit."""
+        """Run `body` as soon as there is a permit."""
         work = Work(key, job, body, permits)
         self._by_key[key] = work
         if permits is None or permits.try_take():
-            self._spawn(work)
+            self._begin(work)
         else:
-            work._claim = permits.claim(partial(self._spawn, work))
+            work.claim = permits.claim(partial(self._begin, work))
 
     def cancel(self, key: str) -> None:
         """Cancel the work with this key, if there is any; returns at once."""
@@ -77,16 +89,23 @@ class TaskGroup:
             logger.warning("did not end within %.1f s: %s", within_s, ", ".join(names))
         return names
 
-    def _spawn(self, work: Work) -> None:
-        work._claim = None
-        task = work.task = self._loop.create_task(self._run(work))
-        self._tasks.add(task)
+    def _begin(self, work: Work) -> None:
+        work.claim = None
+        if self._takes_next and self._next is None:
+            self._next = work
+        else:
+            work.task = task = self._loop.create_task(self._work(work))
+            self._tasks.add(task)
 
     def _cancel(self, work: Work) -> None:
         work.cancelled = True
-        claim, task = work._claim, work.task
-        if claim is not None and work._permits is not None:
-            work._permits.withdraw(claim)
+        task = work.task
+        if work.claim is not None:
+            if work.permits is not None:
+                work.permits.withdraw(work.claim)
+        elif work is self._next:
+            self._next = None
+            self._release(work)
         elif task is not None:
             task.set_name(work.key)
             task.cancel()
@@ -95,18 +114,38 @@ class TaskGroup:
                 task.add_done_callback(self._tasks.discard)
                 self._release(work)
 
-    async def _run(self, work: Work) -> None:
-        work.began = True
+    async def _work(self, work: Work) -> None:
+        task, done = work.task, 0
         try:
-            await work._body(work)
+            while True:
+                work.began = True
+                upcoming = self._end(work, await work.body(work))
+                if upcoming is None:
+                    return
+                work, done = upcoming, done + 1
+                work.task = task
+                if done % IN_A_ROW == 0:
+                    await asyncio.sleep(0)
         finally:
-            if work.task is not None:
-                self._tasks.discard(work.task)
+            if task is not None:
+                self._tasks.discard(task)
             self._release(work)
+
+    def _end(self, work: Work, result: Any) -> Work | None:
+        """Free the permit, hand over the result, and give what this task may do next."""
+        self._takes_next = not work.cancelled
+        try:
+            self._release(work)
+            self._after_each(result)
+        finally:
+            self._takes_next = False
+            upcoming, self._next = self._next, None
+        return upcoming
 
     def _release(self, work: Work) -> None:
         if self._by_key.get(work.key) is work:
             del self._by_key[work.key]
-        if work._permits is not None:
-            permits, work._permits = work._permits, None
+        permits = work.permits
+        if permits is not None:
+            work.permits = None
             permits.give_back()

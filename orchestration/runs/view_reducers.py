@@ -10,48 +10,28 @@ from msgspec.structs import replace
 from engine.vocabulary import events as ev
 from engine.vocabulary.report import PendingInput, Retryable
 from orchestration.runs.view_state import ViewState
-from orchestration.runs.view_values import (
-    BUSY,
-    ContextWindow,
-    NodeStatus,
-    RunStatus,
-    TraceEntry,
-    TraceStatus,
-)
+from orchestration.runs.view_values import NodeStatus, RunStatus, TraceStatus
 
-ENDED_BY_STOP = BUSY | {NodeStatus.AWAITING_INPUT, NodeStatus.AWAITING_TOOL_APPROVAL}
-
-
-def _trace(
-    view: ViewState,
-    time: float,
-    node_id: str,
-    status: TraceStatus,
-    message: str,
-    output: Any = None,
-) -> None:
-    label = view.labels.get(node_id, node_id)
-    view.trace.append(TraceEntry(time, node_id, label, status, message, output))
+WAITING = (NodeStatus.AWAITING_INPUT, NodeStatus.AWAITING_TOOL_APPROVAL)
 
 
 def _node_queued(view: ViewState, event: ev.NodeQueued, time: float) -> None:
     node_id = event.node_id
-    _forget_failure(view, node_id)
+    if view.retryables:
+        _forget_failure(view, node_id)
     view.set_status(node_id, NodeStatus.QUEUED)
-    view.timing(node_id).queued_at = time
-    _trace(view, time, node_id, TraceStatus.QUEUED, "Queued")
+    view.trace_log.note(event, time)
 
 
 def _node_started(view: ViewState, event: ev.NodeStarted, time: float) -> None:
     node_id = event.node_id
-    _forget_failure(view, node_id)
-    _forget_waits(view, node_id)
+    if view.retryables:
+        _forget_failure(view, node_id)
+    if view.pending_inputs or view.pending_approvals:
+        _forget_waits(view, node_id)
     view.last_error = None
     view.set_status(node_id, NodeStatus.STARTED)
-    timing = view.timing(node_id)
-    if timing.started_at is None:
-        timing.started_at = time
-    _trace(view, time, node_id, TraceStatus.RUNNING, "Started")
+    view.trace_log.note(event, time)
 
 
 def _chat_message(view: ViewState, event: ev.ChatMessage, time: float) -> None:
@@ -79,7 +59,7 @@ def _node_awaiting_input(view: ViewState, event: ev.NodeAwaitingInput, time: flo
         question=event.question,
     )
     view.set_status(node_id, NodeStatus.AWAITING_INPUT)
-    _trace(view, time, node_id, TraceStatus.PAUSED, "Waiting for an answer")
+    view.trace_log.note(event, time)
 
 
 def _tool_call_proposed(view: ViewState, event: ev.ToolCallProposed, time: float) -> None:
@@ -91,16 +71,16 @@ def _tool_approval_requested(view: ViewState, event: ev.ToolApprovalRequested, t
     request = event.request
     if request.approval_id in view.pending_approvals:
         return
-    node_id, name = request.node_id, request.tool_call.name
+    node_id, call = request.node_id, request.tool_call
     view.pending_inputs.pop(node_id, None)
     view.pending_approvals[request.approval_id] = request
     view.open_approvals[node_id] = view.open_approvals.get(node_id, 0) + 1
-    if view.calls.propose(node_id, request.tool_call):
-        view.chats.mark_call(node_id, request.tool_call.id, time)
-    view.calls.await_approval(request.tool_call.id)
+    if view.calls.propose(node_id, call):
+        view.chats.mark_call(node_id, call.id, time)
+    view.calls.await_approval(call.id)
     view.settle_status(node_id)
-    view.chats.notice(node_id, f"{name} needs approval", time, request.tool_call.id)
-    _trace(view, time, node_id, TraceStatus.PAUSED, f"{name} needs approval")
+    view.chats.notice(node_id, f"{call.name} needs approval", time, call.id)
+    view.trace_log.note(event, time)
 
 
 def _tool_approved(view: ViewState, event: ev.ToolApproved, time: float) -> None:
@@ -111,7 +91,7 @@ def _tool_approved(view: ViewState, event: ev.ToolApproved, time: float) -> None
 
 def _tool_denied(view: ViewState, event: ev.ToolDenied, time: float) -> None:
     view.calls.block(event.tool_call_id, event.reason, time)
-    _trace(view, time, event.node_id, TraceStatus.FAILED, f"{event.tool_name} denied")
+    view.trace_log.note(event, time)
     if _forget_approval(view, event.approval_id):
         view.settle_status(event.node_id)
 
@@ -121,12 +101,7 @@ def _tool_started(view: ViewState, event: ev.ToolStarted, time: float) -> None:
     view.calls.start(node_id, event.tool_call_id, event.tool_name, event.arguments, time)
     view.running_tools[node_id] = view.running_tools.get(node_id, 0) + 1
     view.set_status(node_id, NodeStatus.RUNNING_TOOL)
-    _trace(view, time, node_id, TraceStatus.RUNNING, event.tool_name)
-
-
-def _tool_retrying(view: ViewState, event: ev.ToolRetrying, time: float) -> None:
-    message = f"{event.tool_name} is tried again (attempt {event.attempt})"
-    _trace(view, time, event.node_id, TraceStatus.RUNNING, message)
+    view.trace_log.note(event, time)
 
 
 def _tool_updated(view: ViewState, event: ev.ToolUpdated, time: float) -> None:
@@ -140,8 +115,7 @@ def _tool_completed(view: ViewState, event: ev.ToolCompleted, time: float) -> No
     )
     if call is None:
         return
-    status = TraceStatus.FAILED if event.is_error else TraceStatus.COMPLETED
-    _trace(view, time, node_id, status, event.tool_name, event.content)
+    view.trace_log.note(event, time)
     if call.started_at is not None and view.running_tools.get(node_id):
         view.running_tools[node_id] -= 1
         view.settle_status(node_id)
@@ -166,11 +140,10 @@ def _node_completed(view: ViewState, event: ev.NodeCompleted, time: float) -> No
     if event.handoff is not None:
         view.handoffs[node_id] = event.handoff
     view.set_status(node_id, NodeStatus.COMPLETED)
-    view.timing(node_id).completed_at = time
     view.chats.complete(node_id, output, time)
     if node_id == view.plan_source:
         view.plan_phase = "execution"
-    _trace(view, time, node_id, TraceStatus.COMPLETED, "Completed", output)
+    view.trace_log.note(event, time)
 
 
 def _node_interrupted(view: ViewState, event: ev.NodeInterrupted, time: float) -> None:
@@ -180,24 +153,23 @@ def _node_interrupted(view: ViewState, event: ev.NodeInterrupted, time: float) -
         node_id, event.label, "interrupted by the user", interrupted=True
     )
     view.set_status(node_id, NodeStatus.INTERRUPTED)
-    _trace(view, time, node_id, TraceStatus.STOPPED, "Interrupted")
+    view.trace_log.note(event, time)
 
 
 def _node_errored(view: ViewState, event: ev.NodeErrored, time: float) -> None:
-    node_id = event.node_id
-    _close_node(view, node_id, time)
-    view.retryables[node_id] = Retryable(node_id, event.label, event.error)
-    _note_failure(view, node_id, event.label, event.error, time)
+    _close_node(view, event.node_id, time)
+    view.retryables[event.node_id] = Retryable(event.node_id, event.label, event.error)
+    _note_failure(view, event, time)
 
 
 def _node_failed(view: ViewState, event: ev.NodeFailed, time: float) -> None:
-    _note_failure(view, event.node_id, event.label, event.error, time)
+    _note_failure(view, event, time)
     _end(view, RunStatus.FAILED, time)
 
 
 def _run_error(view: ViewState, event: ev.RunError, time: float) -> None:
     view.last_error = event.message
-    view.trace.append(TraceEntry(time, "", "", TraceStatus.FAILED, event.message))
+    view.trace_log.note(event, time)
     _end(view, RunStatus.FAILED, time)
 
 
@@ -231,56 +203,20 @@ def _subagent_completed(view: ViewState, event: ev.SubagentCompleted, time: floa
 
 def _subagent_failed(view: ViewState, event: ev.SubagentFailed, time: float) -> None:
     _mark_subagent(view, event.node_id, event.subagent_id, "failed")
-    message = f"Subagent {event.subagent_id}: {event.error}"
-    _trace(view, time, event.node_id, TraceStatus.FAILED, message)
-
-
-def _phase_timed(view: ViewState, event: ev.PhaseTimed, time: float) -> None:
-    duration = event.duration_ms
-    if event.node_id is not None and event.phase == "ai_invoke":
-        view.timing(event.node_id).model_ms += duration
-    spent = f"{duration}ms" if duration < 1000 else f"{duration / 1000:.1f}s"
-    view.trace.append(
-        TraceEntry(
-            time,
-            event.node_id or "",
-            event.label,
-            TraceStatus.COMPLETED,
-            f"{event.phase}: {event.label} · {spent}",
-            event,
-        )
-    )
+    view.trace_log.note(event, time)
 
 
 def _usage_reported(view: ViewState, event: ev.UsageReported, time: float) -> None:
-    usage = event.usage
-    view.usage.add(usage)
-    view.context_windows[event.node_id] = ContextWindow(
-        node_id=event.node_id,
-        model=event.model,
-        used_tokens=usage.total_tokens,
-        max_tokens=event.max_context_tokens,
-        cached_input_tokens=usage.cached_input_tokens,
-        cache_creation_input_tokens=usage.cache_creation_input_tokens,
-    )
+    view.usage.add(event.usage)
+    view.context_windows[event.node_id] = event
 
 
-def _nothing(view: ViewState, event: ev.AiInvokeFailed, time: float) -> None:
+def _ai_invoke_failed(view: ViewState, event: ev.AiInvokeFailed, time: float) -> None:
     """The engine decides what becomes of a failed call; its own events tell."""
 
 
-def _repair_started(view: ViewState, event: ev.OutputRepairStarted, time: float) -> None:
-    message = f"Output repair: asking {event.model}"
-    _trace(view, time, event.node_id, TraceStatus.RUNNING, message)
-
-
-def _repair_succeeded(view: ViewState, event: ev.OutputRepairSucceeded, time: float) -> None:
-    message = f"Output repair: repaired by {event.model}"
-    _trace(view, time, event.node_id, TraceStatus.COMPLETED, message)
-
-
-def _repair_failed(view: ViewState, event: ev.OutputRepairFailed, time: float) -> None:
-    _trace(view, time, event.node_id, TraceStatus.FAILED, f"Output repair: {event.reason}")
+def _only_trace(view: ViewState, event: ev.RunEvent, time: float) -> None:
+    view.trace_log.note(event, time)
 
 
 def _forget_failure(view: ViewState, node_id: str) -> None:
@@ -314,11 +250,11 @@ def _close_node(view: ViewState, node_id: str, time: float) -> None:
     view.calls.abort_node(node_id, time)
 
 
-def _note_failure(view: ViewState, node_id: str, label: str, error: str, time: float) -> None:
-    view.failed[node_id] = error
-    view.last_error = f"{label}: {error}"
-    view.set_status(node_id, NodeStatus.FAILED)
-    _trace(view, time, node_id, TraceStatus.FAILED, error)
+def _note_failure(view: ViewState, event: ev.NodeErrored | ev.NodeFailed, time: float) -> None:
+    view.failed[event.node_id] = event.error
+    view.last_error = f"{event.label}: {event.error}"
+    view.set_status(event.node_id, NodeStatus.FAILED)
+    view.trace_log.note(event, time)
 
 
 def _mark_subagent(view: ViewState, node_id: str, subagent_id: str, status: str) -> None:
@@ -333,9 +269,9 @@ def _end(view: ViewState, status: RunStatus, time: float) -> None:
     view.chats.close_open(time)
     view.calls.abort_all(time)
     for node_id, node_status in view.status_by_node.items():
-        if node_status in ENDED_BY_STOP:
+        if node_status.is_busy or node_status in WAITING:
             view.set_status(node_id, NodeStatus.STOPPED)
-            _trace(view, time, node_id, TraceStatus.STOPPED, "Stopped")
+            view.trace_log.add(time, node_id, TraceStatus.STOPPED, "Stopped")
     view.close(status)
 
 
@@ -352,7 +288,7 @@ REDUCERS: Mapping[type[ev.RunEvent], Reducer] = {
     ev.ToolApproved: _tool_approved,
     ev.ToolDenied: _tool_denied,
     ev.ToolStarted: _tool_started,
-    ev.ToolRetrying: _tool_retrying,
+    ev.ToolRetrying: _only_trace,
     ev.ToolUpdated: _tool_updated,
     ev.ToolCompleted: _tool_completed,
     ev.ToolArtifactCreated: _tool_artifact_created,
@@ -369,10 +305,10 @@ REDUCERS: Mapping[type[ev.RunEvent], Reducer] = {
     ev.SubagentStarted: _subagent_started,
     ev.SubagentCompleted: _subagent_completed,
     ev.SubagentFailed: _subagent_failed,
-    ev.PhaseTimed: _phase_timed,
+    ev.PhaseTimed: _only_trace,
     ev.UsageReported: _usage_reported,
-    ev.AiInvokeFailed: _nothing,
-    ev.OutputRepairStarted: _repair_started,
-    ev.OutputRepairSucceeded: _repair_succeeded,
-    ev.OutputRepairFailed: _repair_failed,
+    ev.AiInvokeFailed: _ai_invoke_failed,
+    ev.OutputRepairStarted: _only_trace,
+    ev.OutputRepairSucceeded: _only_trace,
+    ev.OutputRepairFailed: _only_trace,
 }

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine.vocabulary.events import SubagentSummary
+from engine.vocabulary.events import SubagentSummary, UsageReported
 from engine.vocabulary.messages import HandoffArtifact
 from engine.vocabulary.report import PendingApproval, PendingInput, Retryable, RunReport
 from engine.vocabulary.tools import EditBatch, FileChangeRecord
 from orchestration.runs.chat_log import ChatLog
 from orchestration.runs.tool_call_log import ToolCallLog
+from orchestration.runs.trace_log import TraceLog
 from orchestration.runs.view_values import (
-    BUSY,
     ChatEntry,
-    ContextWindow,
     NodeStatus,
     NodeTiming,
     RunStatus,
@@ -49,16 +48,16 @@ class ViewState:
         self.last_error: str | None = None
         self.last_report: RunReport | None = None
         self.status_by_node: dict[str, NodeStatus] = dict.fromkeys(labels, NodeStatus.IDLE)
-        self.timings: dict[str, NodeTiming] = {}
         self.pending_inputs: dict[str, PendingInput] = {}
         self.pending_approvals: dict[str, PendingApproval] = {}
         self.retryables: dict[str, Retryable] = {}
         self.outputs: dict[str, Any] = {}
         self.handoffs: dict[str, HandoffArtifact] = {}
         self.failed: dict[str, str] = {}
-        self.trace: list[TraceEntry] = []
+        self.trace_log = TraceLog(self.labels)
         self.usage = UsageTotals()
-        self.context_windows: dict[str, ContextWindow] = {}
+        self.context_windows: dict[str, UsageReported] = {}
+        """Each node's latest usage report, which says how full its model's context is."""
         self.changed_files: list[FileChangeRecord] = []
         self.changed_files_by_node: dict[str, list[FileChangeRecord]] = {}
         self.edit_batches: list[EditBatch] = []
@@ -79,6 +78,16 @@ class ViewState:
     def tool_calls(self) -> dict[str, dict[str, ToolCallView]]:
         """Each node's tool calls by call id, in call order, by node id."""
         return self.calls.by_node
+
+    @property
+    def trace(self) -> list[TraceEntry]:
+        """What happened, row by row."""
+        return self.trace_log.rows
+
+    @property
+    def timings(self) -> dict[str, NodeTiming]:
+        """When each node did what; a node that was not begun is absent."""
+        return self.trace_log.timings
 
     @property
     def status(self) -> RunStatus:
@@ -110,9 +119,9 @@ class ViewState:
 
     def set_status(self, node_id: str, status: NodeStatus) -> None:
         """Change a node's status; for the reducers."""
-        old = self.status_by_node.get(node_id)
+        old = self.status_by_node.get(node_id, NodeStatus.IDLE)
         self.status_by_node[node_id] = status
-        self._busy += (status in BUSY) - (old in BUSY)
+        self._busy += status.is_busy - old.is_busy
 
     def settle_status(self, node_id: str) -> None:
         """Give a node that has not ended the status that follows from what is open for it."""
@@ -125,10 +134,3 @@ class ViewState:
         else:
             status = NodeStatus.STARTED
         self.set_status(node_id, status)
-
-    def timing(self, node_id: str) -> NodeTiming:
-        """A node's times; made when it has none yet."""
-        timing = self.timings.get(node_id)
-        if timing is None:
-            timing = self.timings[node_id] = NodeTiming()
-        return timing

@@ -12,6 +12,9 @@ from msgspec import Struct
 from engine.vocabulary.messages import Usage
 from engine.vocabulary.tools import CallStatus, JsonObject, OutputMeta
 
+_encode = msgspec.json.Encoder().encode
+_format = msgspec.json.format
+
 
 class RunStatus(StrEnum):
     """How a run stands as a whole."""
@@ -24,7 +27,9 @@ class RunStatus(StrEnum):
 
 
 class NodeStatus(StrEnum):
-    """How a node stands."""
+    """How a node stands; `is_busy`: something goes on for it that needs no person."""
+
+    is_busy: bool
 
     IDLE = "idle"
     QUEUED = "queued"
@@ -37,13 +42,8 @@ class NodeStatus(StrEnum):
     INTERRUPTED = "interrupted"
     STOPPED = "stopped"
 
-    @property
-    def is_busy(self) -> bool:
-        """Whether something goes on for the node that needs no person."""
-        return self in BUSY
-
-
-BUSY = frozenset({NodeStatus.QUEUED, NodeStatus.STARTED, NodeStatus.RUNNING_TOOL})
+    def __init__(self, value: str) -> None:
+        self.is_busy = value in ("queued", "started", "running_tool")
 
 
 class EntryKind(StrEnum):
@@ -55,7 +55,7 @@ class EntryKind(StrEnum):
     NOTICE = "notice"
 
 
-class ChatEntry(Struct):
+class ChatEntry(Struct, eq=False, gc=False):
     """One entry of a node's chat; `role` is `user`, `assistant`, `thinking` or `system`.
 
     `elapsed_s` is the time between the completion of the message of a person or the model before
@@ -86,7 +86,7 @@ class ChatEntry(Struct):
         return pieces[0]
 
 
-class ToolCallView(Struct):
+class ToolCallView(Struct, gc=False):
     """One tool call as it stands. `intent` is what the model said it wants with it."""
 
     call_id: str
@@ -113,7 +113,7 @@ class TraceStatus(StrEnum):
     COMPLETED = "completed"
 
 
-class TraceEntry(Struct, frozen=True):
+class TraceEntry(Struct, frozen=True, gc=False):
     """One row of the trace; `output` is the detail to show for it."""
 
     time: float
@@ -124,24 +124,13 @@ class TraceEntry(Struct, frozen=True):
     output: Any = None
 
 
-class NodeTiming(Struct):
+class NodeTiming(Struct, gc=False):
     """When a node did what; `model_ms` sums its model calls."""
 
     queued_at: float | None = None
     started_at: float | None = None
     completed_at: float | None = None
     model_ms: int = 0
-
-
-class ContextWindow(Struct, frozen=True):
-    """How full a model's context was at the last call; `None` where nobody knows."""
-
-    node_id: str
-    model: str
-    used_tokens: int | None
-    max_tokens: int | None
-    cached_input_tokens: int | None = None
-    cache_creation_input_tokens: int | None = None
 
 
 class UsageTotals(Struct):
@@ -162,8 +151,13 @@ class UsageTotals(Struct):
 
 
 def pretty_json(value: Any) -> str:
-    """A JSON value as indented text; whatever a model wrote, half surrogate pairs included."""
+    """A JSON value as indented text."""
+    return pretty_json_bytes(value).decode()
+
+
+def pretty_json_bytes(value: Any) -> bytes:
+    """A JSON value as indented text in UTF-8; a model's half surrogate pairs are escaped."""
     try:
-        return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+        return _format(_encode(value), indent=2)
     except (UnicodeEncodeError, OverflowError):
-        return json.dumps(value, indent=2)
+        return json.dumps(value, indent=2).encode()

@@ -3,8 +3,12 @@ import logging
 
 import pytest
 
-from engine.vocabulary.events import ChatMessageDelta, NodeCompleted, NodeStarted
+from engine.vocabulary.events import ChatMessageDelta, NodeCompleted, NodeStarted, RunEvent
 from orchestration.runs.event_hub import EventHub, EventRecord, event_line
+
+
+def ignore(event: RunEvent, time: float) -> None:
+    pass
 
 
 def started(name: str) -> NodeStarted:
@@ -13,18 +17,20 @@ def started(name: str) -> NodeStarted:
 
 def test_records_are_numbered_from_one_without_gaps_and_reach_everyone_in_order() -> None:
     seen: list[EventRecord] = []
-    hub = EventHub(clock=lambda: 5.0)
+    projected: list[tuple[RunEvent, float]] = []
+    hub = EventHub(lambda event, time: projected.append((event, time)), lambda: 5.0)
     hub.listen(seen.append)
     subscription = hub.subscribe()
     for name in ("a", "b", "c"):
         hub.emit(started(name))
     assert [(record.seq, record.time) for record in seen] == [(1, 5.0), (2, 5.0), (3, 5.0)]
+    assert projected == [(record.event, record.time) for record in seen]
     assert subscription.drain() == seen
     assert subscription.drain() == []
 
 
 def test_a_subscription_says_once_that_it_is_ready_until_it_is_drained() -> None:
-    hub = EventHub()
+    hub = EventHub(ignore)
     subscription = hub.subscribe()
     calls: list[int] = []
     subscription.on_ready = lambda: calls.append(1)
@@ -37,7 +43,7 @@ def test_a_subscription_says_once_that_it_is_ready_until_it_is_drained() -> None
 
 
 def test_a_closed_subscription_gets_no_more_records() -> None:
-    hub = EventHub()
+    hub = EventHub(ignore)
     first, second = hub.subscribe(), hub.subscribe()
     first.close()
     first.close()
@@ -53,7 +59,7 @@ def test_a_listener_that_raises_is_reported_and_dropped_and_the_others_go_on(
         raise BrokenPipeError("reader gone")
 
     seen: list[int] = []
-    hub = EventHub()
+    hub = EventHub(ignore)
     hub.listen(broken)
     hub.listen(lambda record: seen.append(record.seq))
     with caplog.at_level(logging.ERROR):

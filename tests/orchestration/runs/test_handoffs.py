@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from engine.vocabulary.errors import MalformedSubmit, ModelCallError, PermanentFailure
 from engine.vocabulary.messages import Completed, Usage
+from engine.vocabulary.requests import AgentRequest
 from engine.vocabulary.tools import ToolDefinition
 from orchestration.runs.handoffs import MAX_BYTES, HandoffStore, is_address, segment_of
 from tests.support.requests import request_for
@@ -17,11 +18,18 @@ TEMPLATE = "# Handoff\n\n## Summary\n\n## Risks\n"
 GOOD = "# Handoff\n## Summary\nAll well.\n## Risks\nNone.\n"
 
 
+async def accepted(store: HandoffStore, request: AgentRequest, completed: Completed) -> Completed:
+    handed_over, writing = store.accept(request, completed)
+    if writing is not None:
+        await writing
+    return handed_over
+
+
 def accept(store: HandoffStore, output: object, handoff_format: str, **more: object) -> Completed:
     async def main() -> Completed:
         request = request_for("a", handoff_format=handoff_format)
         try:
-            return await store.accept(request, Completed(output, **more))  # type: ignore[arg-type]
+            return await accepted(store, request, Completed(output, **more))  # type: ignore[arg-type]
         finally:
             await store.aclose()
 
@@ -117,7 +125,7 @@ def test_many_documents_at_once_are_all_there_when_their_calls_return(tmp_path: 
         nodes = [f"n{number}" for number in range(50)]
 
         async def one(node_id: str) -> None:
-            await store.accept(request_for(node_id), Completed({"n": node_id}))
+            await accepted(store, request_for(node_id), Completed({"n": node_id}))
             assert json.loads((tmp_path / node_id / "HANDOFF.json").read_text()) == {"n": node_id}
 
         await asyncio.gather(*(one(node_id) for node_id in nodes))
@@ -129,11 +137,11 @@ def test_many_documents_at_once_are_all_there_when_their_calls_return(tmp_path: 
 def test_a_cancelled_call_leaves_no_half_document_and_the_store_goes_on(tmp_path: Path) -> None:
     async def main() -> None:
         store = HandoffStore(tmp_path, {})
-        task = asyncio.ensure_future(store.accept(request_for("a"), Completed({"n": 1})))
+        task = asyncio.ensure_future(accepted(store, request_for("a"), Completed({"n": 1})))
         await asyncio.sleep(0)
         task.cancel()
         await asyncio.wait([task])
-        await store.accept(request_for("b"), Completed({"n": 2}))
+        await accepted(store, request_for("b"), Completed({"n": 2}))
         await store.aclose()
         assert json.loads((tmp_path / "a" / "HANDOFF.json").read_text()) == {"n": 1}
         assert (tmp_path / "b" / "HANDOFF.json").exists()

@@ -22,6 +22,10 @@ async def turns_of_the_loop(count: int = 3) -> None:
         await asyncio.sleep(0)
 
 
+def ignore(result: object) -> None:
+    pass
+
+
 async def for_ever(work: Work) -> None:
     await asyncio.get_running_loop().create_future()
 
@@ -36,7 +40,7 @@ def test_work_runs_as_far_as_there_are_permits_and_in_order() -> None:
             await gates[work.key].wait()
             done.append(work.job)
 
-        group = TaskGroup(asyncio.get_running_loop())
+        group = TaskGroup(asyncio.get_running_loop(), ignore)
         for number, key in enumerate("abcd"):
             group.start(key, number, job, permits)
         await turns_of_the_loop()
@@ -59,7 +63,7 @@ def test_work_runs_as_far_as_there_are_permits_and_in_order() -> None:
 def test_cancelled_work_gives_its_permit_back_once(moment: str) -> None:
     async def body() -> None:
         permits = Permits(1)
-        group = TaskGroup(asyncio.get_running_loop())
+        group = TaskGroup(asyncio.get_running_loop(), ignore)
         if moment == "waiting for a permit":
             assert permits.try_take()
         group.start("a", None, for_ever, permits)
@@ -79,7 +83,7 @@ def test_cancelled_work_gives_its_permit_back_once(moment: str) -> None:
 def test_closing_leaves_no_task_behind_even_those_that_had_not_begun() -> None:
     async def body() -> None:
         permits = Permits(2)
-        group = TaskGroup(asyncio.get_running_loop())
+        group = TaskGroup(asyncio.get_running_loop(), ignore)
         group.start("a", None, for_ever, permits)
         await turns_of_the_loop()
         group.start("b", None, for_ever, permits)
@@ -105,7 +109,7 @@ def test_a_key_can_be_used_again_while_cancelled_work_still_winds_down() -> None
         async def quick(work: Work) -> None:
             seen.append(("new", work.cancelled))
 
-        group = TaskGroup(asyncio.get_running_loop())
+        group = TaskGroup(asyncio.get_running_loop(), ignore)
         group.start("a", None, slow_to_end, permits)
         await turns_of_the_loop()
         group.cancel("a")
@@ -132,7 +136,7 @@ def test_work_that_does_not_end_is_named_after_the_time_is_up(
                 except asyncio.CancelledError:
                     continue
 
-        group = TaskGroup(asyncio.get_running_loop())
+        group = TaskGroup(asyncio.get_running_loop(), ignore)
         group.start("mule", None, stubborn)
         await turns_of_the_loop()
         with caplog.at_level(logging.WARNING):
