@@ -10,7 +10,7 @@ from engine.vocabulary.requests import AgentRequest
 from engine.vocabulary.tools import ToolAccessPolicy, ToolCall
 
 
-class CallModel(Struct, frozen=True):
+class CallModel(Struct, frozen=True, gc=False):
     """Make this model call and feed `ModelReplied` with the same node and `call`."""
 
     node_id: str
@@ -18,14 +18,14 @@ class CallModel(Struct, frozen=True):
     request: AgentRequest
 
 
-class AdmittedCall(Struct, frozen=True):
+class AdmittedCall(Struct, frozen=True, gc=False):
     """A call that may run; `digest` must still be that of what is about to run."""
 
     call: ToolCall
     digest: str
 
 
-class RunTools(Struct, frozen=True):
+class RunTools(Struct, frozen=True, gc=False):
     """Run these calls, in this order where their concurrency demands it.
 
     Answer with `ToolsFinished` for the same node and `batch_id`.
@@ -38,14 +38,14 @@ class RunTools(Struct, frozen=True):
     policy: ToolAccessPolicy = ToolAccessPolicy.EXECUTION
 
 
-class Wait(Struct, frozen=True):
+class Wait(Struct, frozen=True, gc=False):
     """Feed `TimerFired` for the node at `until` (seconds since the epoch) or later."""
 
     node_id: str
     until: float
 
 
-class CancelWork(Struct, frozen=True):
+class CancelWork(Struct, frozen=True, gc=False):
     """Cancel whatever runs for the node: its model call, its tools, its timer.
 
     What has been cancelled need not be answered; an answer that comes all the same is ignored.
@@ -54,7 +54,7 @@ class CancelWork(Struct, frozen=True):
     node_id: str
 
 
-class Finish(Struct, frozen=True):
+class Finish(Struct, frozen=True, gc=False):
     """The run has ended, or nothing moves until a person does something."""
 
     outcome: RunOutcome
@@ -63,7 +63,7 @@ class Finish(Struct, frozen=True):
 Effect = CallModel | RunTools | Wait | CancelWork | Finish
 
 
-class Step(Struct, frozen=True):
+class Step(Struct, frozen=True, gc=False):
     """What follows from one input: effects to carry out and events to tell, both in order."""
 
     effects: tuple[Effect, ...] = ()

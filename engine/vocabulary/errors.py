@@ -133,7 +133,7 @@ class InvalidFrozenChangeEvidencePacket(CheckpointError):
     """The frozen plan in the state was altered or does not come from the plan's source."""
 
 
-class RepairCandidate(Struct, frozen=True):
+class RepairCandidate(Struct, frozen=True, gc=False):
     """A malformed submit call that an overseer may try to repair.
 
     The raw arguments are in here and nowhere else: `repr` shows their size only, and the engine
@@ -162,7 +162,7 @@ class RepairCandidate(Struct, frozen=True):
         return f"RepairCandidate(kind={self.kind!r}, raw_arguments=<{self.size_bytes} bytes>)"
 
 
-class TransientFailure(Struct, frozen=True, tag="transient", omit_defaults=True):
+class TransientFailure(Struct, frozen=True, gc=False, tag="transient", omit_defaults=True):
     """May go away by itself; the only failure that is retried with backoff.
 
     `retry_after_s` is what the provider asked for, in seconds.
@@ -172,26 +172,26 @@ class TransientFailure(Struct, frozen=True, tag="transient", omit_defaults=True)
     retry_after_s: float | None = None
 
 
-class PermanentFailure(Struct, frozen=True, tag="permanent"):
+class PermanentFailure(Struct, frozen=True, gc=False, tag="permanent"):
     """Will not go away without a change (key, model name, permission)."""
 
     message: str
 
 
-class RequestFailure(Struct, frozen=True, tag="failed"):
+class RequestFailure(Struct, frozen=True, gc=False, tag="failed"):
     """The request or its reply was not acceptable (HTTP 400, an unreadable body...)."""
 
     message: str
 
 
-class EmptyTurn(Struct, frozen=True, tag="empty_turn"):
+class EmptyTurn(Struct, frozen=True, gc=False, tag="empty_turn"):
     """The reply held neither a call nor usable text."""
 
     message: str
     usage: Usage | None = None
 
 
-class MalformedSubmit(Struct, frozen=True, tag="malformed_submit", omit_defaults=True):
+class MalformedSubmit(Struct, frozen=True, gc=False, tag="malformed_submit", omit_defaults=True):
     """A submit call that does not fit; `detail` is safe to show and to send to the model.
 
     `kind` is `invalid_json`, `wrong_envelope`, `schema_violation` or `handoff`.
@@ -202,14 +202,14 @@ class MalformedSubmit(Struct, frozen=True, tag="malformed_submit", omit_defaults
     usage: Usage | None = None
 
 
-class MixedToolTurn(Struct, frozen=True, tag="mixed_tool_turn"):
+class MixedToolTurn(Struct, frozen=True, gc=False, tag="mixed_tool_turn"):
     """A harness tool was called together with anything else."""
 
     tool_names: tuple[str, ...]
     usage: Usage | None = None
 
 
-class TruncatedOutput(Struct, frozen=True, tag="output_truncated"):
+class TruncatedOutput(Struct, frozen=True, gc=False, tag="output_truncated"):
     """The reply was cut off: `reason` is `length` (limit hit), `stream` or `unterminated`."""
 
     reason: str
@@ -217,7 +217,7 @@ class TruncatedOutput(Struct, frozen=True, tag="output_truncated"):
     usage: Usage | None = None
 
 
-class CallInterrupted(Struct, frozen=True, tag="interrupted"):
+class CallInterrupted(Struct, frozen=True, gc=False, tag="interrupted"):
     """The call was cancelled from this side."""
 
 

@@ -21,25 +21,25 @@ from engine.vocabulary.tools import (
 )
 
 
-class Event(Struct, frozen=True, omit_defaults=True, tag_field="type"):
+class Event(Struct, frozen=True, gc=False, omit_defaults=True, tag_field="type"):
     """Base of all events; subclasses are tagged with their snake_case name."""
 
 
-class NodeQueued(Event, frozen=True, tag="node_queued"):
+class NodeQueued(Event, frozen=True, gc=False, tag="node_queued"):
     """The node's inputs are there; its model call waits for its turn."""
 
     node_id: str
     label: str
 
 
-class NodeStarted(Event, frozen=True, tag="node_started"):
+class NodeStarted(Event, frozen=True, gc=False, tag="node_started"):
     """The node's model call has begun."""
 
     node_id: str
     label: str
 
 
-class ChatMessage(Event, frozen=True, tag="chat_message"):
+class ChatMessage(Event, frozen=True, gc=False, tag="chat_message"):
     """A whole message of the conversation."""
 
     node_id: str
@@ -47,7 +47,7 @@ class ChatMessage(Event, frozen=True, tag="chat_message"):
     content: str
 
 
-class ChatMessageDelta(Event, frozen=True, tag="chat_message_delta"):
+class ChatMessageDelta(Event, frozen=True, gc=False, tag="chat_message_delta"):
     """A piece of a message as it arrives; with `finalize` the message is complete."""
 
     node_id: str
@@ -57,7 +57,7 @@ class ChatMessageDelta(Event, frozen=True, tag="chat_message_delta"):
     finalize: bool = False
 
 
-class NodeAwaitingInput(Event, frozen=True, tag="node_awaiting_input"):
+class NodeAwaitingInput(Event, frozen=True, gc=False, tag="node_awaiting_input"):
     """The node waits for an answer of a person to `question`; the answer names `pause_id`."""
 
     node_id: str
@@ -69,7 +69,7 @@ class NodeAwaitingInput(Event, frozen=True, tag="node_awaiting_input"):
     question: str = ""
 
 
-class ToolCallProposed(Event, frozen=True, tag="tool_call_proposed"):
+class ToolCallProposed(Event, frozen=True, gc=False, tag="tool_call_proposed"):
     """The model called a tool; nothing has run yet."""
 
     node_id: str
@@ -77,13 +77,13 @@ class ToolCallProposed(Event, frozen=True, tag="tool_call_proposed"):
     tool_call: ToolCall
 
 
-class ToolApprovalRequested(Event, frozen=True, tag="tool_approval_requested"):
+class ToolApprovalRequested(Event, frozen=True, gc=False, tag="tool_approval_requested"):
     """A call waits for a decision."""
 
     request: PendingApproval
 
 
-class ToolApproved(Event, frozen=True, tag="tool_approved"):
+class ToolApproved(Event, frozen=True, gc=False, tag="tool_approved"):
     """A call was allowed."""
 
     approval_id: str
@@ -92,7 +92,7 @@ class ToolApproved(Event, frozen=True, tag="tool_approved"):
     tool_name: str
 
 
-class ToolDenied(Event, frozen=True, tag="tool_denied"):
+class ToolDenied(Event, frozen=True, gc=False, tag="tool_denied"):
     """A call was denied, by a person or by the policy."""
 
     approval_id: str
@@ -102,7 +102,7 @@ class ToolDenied(Event, frozen=True, tag="tool_denied"):
     reason: str
 
 
-class ToolStarted(Event, frozen=True, tag="tool_started"):
+class ToolStarted(Event, frozen=True, gc=False, tag="tool_started"):
     """A call runs now."""
 
     node_id: str
@@ -111,7 +111,7 @@ class ToolStarted(Event, frozen=True, tag="tool_started"):
     arguments: JsonObject
 
 
-class ToolRetrying(Event, frozen=True, tag="tool_retrying"):
+class ToolRetrying(Event, frozen=True, gc=False, tag="tool_retrying"):
     """A call failed in a way that may pass and is tried again after `backoff_ms`."""
 
     node_id: str
@@ -121,7 +121,7 @@ class ToolRetrying(Event, frozen=True, tag="tool_retrying"):
     backoff_ms: int
 
 
-class ToolUpdated(Event, frozen=True, tag="tool_updated"):
+class ToolUpdated(Event, frozen=True, gc=False, tag="tool_updated"):
     """The latest tail of a running call's output."""
 
     node_id: str
@@ -131,7 +131,7 @@ class ToolUpdated(Event, frozen=True, tag="tool_updated"):
     output_meta: OutputMeta | None = None
 
 
-class ToolCompleted(Event, frozen=True, tag="tool_completed"):
+class ToolCompleted(Event, frozen=True, gc=False, tag="tool_completed"):
     """A call has its result."""
 
     node_id: str
@@ -143,7 +143,7 @@ class ToolCompleted(Event, frozen=True, tag="tool_completed"):
     artifact_ids: tuple[str, ...] = ()
 
 
-class ToolArtifactCreated(Event, frozen=True, tag="tool_artifact_created"):
+class ToolArtifactCreated(Event, frozen=True, gc=False, tag="tool_artifact_created"):
     """A large output was put aside."""
 
     node_id: str
@@ -153,21 +153,21 @@ class ToolArtifactCreated(Event, frozen=True, tag="tool_artifact_created"):
     size_bytes: int
 
 
-class FileChanged(Event, frozen=True, tag="file_changed"):
+class FileChanged(Event, frozen=True, gc=False, tag="file_changed"):
     """A tool changed a file."""
 
     node_id: str
     record: FileChangeRecord
 
 
-class EditBatchRecorded(Event, frozen=True, tag="edit_batch_recorded"):
+class EditBatchRecorded(Event, frozen=True, gc=False, tag="edit_batch_recorded"):
     """An editing call can be reverted from now on."""
 
     node_id: str
     batch: EditBatch
 
 
-class NodeCompleted(Event, frozen=True, tag="node_completed"):
+class NodeCompleted(Event, frozen=True, gc=False, tag="node_completed"):
     """The engine has accepted the node's output."""
 
     node_id: str
@@ -176,7 +176,7 @@ class NodeCompleted(Event, frozen=True, tag="node_completed"):
     handoff: HandoffArtifact | None = None
 
 
-class NodeFailed(Event, frozen=True, tag="node_failed"):
+class NodeFailed(Event, frozen=True, gc=False, tag="node_failed"):
     """The run ended because of this node."""
 
     node_id: str
@@ -184,14 +184,14 @@ class NodeFailed(Event, frozen=True, tag="node_failed"):
     error: str
 
 
-class NodeInterrupted(Event, frozen=True, tag="node_interrupted"):
+class NodeInterrupted(Event, frozen=True, gc=False, tag="node_interrupted"):
     """The node was interrupted and can be retried."""
 
     node_id: str
     label: str
 
 
-class NodeErrored(Event, frozen=True, tag="node_errored"):
+class NodeErrored(Event, frozen=True, gc=False, tag="node_errored"):
     """The node failed and can be retried."""
 
     node_id: str
@@ -199,23 +199,23 @@ class NodeErrored(Event, frozen=True, tag="node_errored"):
     error: str
 
 
-class Finished(Event, frozen=True, tag="finished"):
+class Finished(Event, frozen=True, gc=False, tag="finished"):
     """The run has completed."""
 
     report: RunReport
 
 
-class Aborted(Event, frozen=True, tag="aborted"):
+class Aborted(Event, frozen=True, gc=False, tag="aborted"):
     """The run was stopped."""
 
 
-class RunError(Event, frozen=True, tag="error"):
+class RunError(Event, frozen=True, gc=False, tag="error"):
     """The run ended for a reason that belongs to no node."""
 
     message: str
 
 
-class SubagentSummary(Struct, frozen=True):
+class SubagentSummary(Struct, frozen=True, gc=False):
     """A subagent as it is announced; `status` is declared, active, completed or failed."""
 
     id: str
@@ -224,28 +224,28 @@ class SubagentSummary(Struct, frozen=True):
     status: str
 
 
-class SubagentsDeclared(Event, frozen=True, tag="subagents_declared"):
+class SubagentsDeclared(Event, frozen=True, gc=False, tag="subagents_declared"):
     """A node has these subagents now."""
 
     node_id: str
     summaries: tuple[SubagentSummary, ...]
 
 
-class SubagentStarted(Event, frozen=True, tag="subagent_started"):
+class SubagentStarted(Event, frozen=True, gc=False, tag="subagent_started"):
     """A subagent works."""
 
     node_id: str
     subagent_id: str
 
 
-class SubagentCompleted(Event, frozen=True, tag="subagent_completed"):
+class SubagentCompleted(Event, frozen=True, gc=False, tag="subagent_completed"):
     """A subagent has answered."""
 
     node_id: str
     subagent_id: str
 
 
-class SubagentFailed(Event, frozen=True, tag="subagent_failed"):
+class SubagentFailed(Event, frozen=True, gc=False, tag="subagent_failed"):
     """A subagent gave up."""
 
     node_id: str
@@ -253,7 +253,7 @@ class SubagentFailed(Event, frozen=True, tag="subagent_failed"):
     error: str
 
 
-class PhaseTimed(Event, frozen=True, tag="phase_timed"):
+class PhaseTimed(Event, frozen=True, gc=False, tag="phase_timed"):
     """How long something took, in milliseconds."""
 
     phase: str
@@ -262,7 +262,7 @@ class PhaseTimed(Event, frozen=True, tag="phase_timed"):
     node_id: str | None = None
 
 
-class UsageReported(Event, frozen=True, tag="usage_reported"):
+class UsageReported(Event, frozen=True, gc=False, tag="usage_reported"):
     """Tokens of one model call, as the provider counted them."""
 
     node_id: str
@@ -271,7 +271,7 @@ class UsageReported(Event, frozen=True, tag="usage_reported"):
     max_context_tokens: int | None = None
 
 
-class AiInvokeFailed(Event, frozen=True, tag="ai_invoke_failed"):
+class AiInvokeFailed(Event, frozen=True, gc=False, tag="ai_invoke_failed"):
     """One model call failed; the engine decides what becomes of it."""
 
     node_id: str
@@ -279,21 +279,21 @@ class AiInvokeFailed(Event, frozen=True, tag="ai_invoke_failed"):
     error: str
 
 
-class OutputRepairStarted(Event, frozen=True, tag="output_repair_started"):
+class OutputRepairStarted(Event, frozen=True, gc=False, tag="output_repair_started"):
     """An overseer call tries to repair the node's output."""
 
     node_id: str
     model: str
 
 
-class OutputRepairSucceeded(Event, frozen=True, tag="output_repair_succeeded"):
+class OutputRepairSucceeded(Event, frozen=True, gc=False, tag="output_repair_succeeded"):
     """The repaired output fits."""
 
     node_id: str
     model: str
 
 
-class OutputRepairFailed(Event, frozen=True, tag="output_repair_failed"):
+class OutputRepairFailed(Event, frozen=True, gc=False, tag="output_repair_failed"):
     """The overseer could not repair the output; `reason` is one of a few fixed sentences."""
 
     node_id: str

@@ -12,20 +12,20 @@ from engine.vocabulary.messages import Attachment, TurnOutcome
 from engine.vocabulary.tools import NO_EFFECTS, ApprovalMode, ToolEffects, ToolResult
 
 
-class Entrypoint(Struct, frozen=True, omit_defaults=True):
+class Entrypoint(Struct, frozen=True, gc=False, omit_defaults=True):
     """What a person starts the run with."""
 
     text: str = ""
     attachments: tuple[Attachment, ...] = ()
 
 
-class Started(Struct, frozen=True, tag="started"):
+class Started(Struct, frozen=True, gc=False, tag="started"):
     """The run begins, or goes on after it was restored from a checkpoint."""
 
     at: float
 
 
-class ModelReplied(Struct, frozen=True, tag="model_replied"):
+class ModelReplied(Struct, frozen=True, gc=False, tag="model_replied"):
     """The model call `call` of a node has ended, one way or the other."""
 
     node_id: str
@@ -34,7 +34,7 @@ class ModelReplied(Struct, frozen=True, tag="model_replied"):
     at: float
 
 
-class ToolsFinished(Struct, frozen=True, tag="tools_finished"):
+class ToolsFinished(Struct, frozen=True, gc=False, tag="tools_finished"):
     """The calls of one `RunTools` effect have ended; `results` may be short."""
 
     node_id: str
@@ -44,7 +44,7 @@ class ToolsFinished(Struct, frozen=True, tag="tools_finished"):
     effects: ToolEffects = NO_EFFECTS
 
 
-class HumanAnswered(Struct, frozen=True, tag="human_answered"):
+class HumanAnswered(Struct, frozen=True, gc=False, tag="human_answered"):
     """A person answered a waiting node. An empty `pause_id` means its current question."""
 
     node_id: str
@@ -54,7 +54,7 @@ class HumanAnswered(Struct, frozen=True, tag="human_answered"):
     pause_id: str = ""
 
 
-class ToolDecided(Struct, frozen=True, tag="tool_decided"):
+class ToolDecided(Struct, frozen=True, gc=False, tag="tool_decided"):
     """A person decided about one call."""
 
     approval_id: str
@@ -63,7 +63,7 @@ class ToolDecided(Struct, frozen=True, tag="tool_decided"):
     reason: str | None = None
 
 
-class RetryAsked(Struct, frozen=True, tag="retry_asked"):
+class RetryAsked(Struct, frozen=True, gc=False, tag="retry_asked"):
     """A person wants a failed or interrupted node to try again, perhaps with a message."""
 
     node_id: str
@@ -72,14 +72,14 @@ class RetryAsked(Struct, frozen=True, tag="retry_asked"):
     attachments: tuple[Attachment, ...] = ()
 
 
-class NodeInterruptAsked(Struct, frozen=True, tag="node_interrupt_asked"):
+class NodeInterruptAsked(Struct, frozen=True, gc=False, tag="node_interrupt_asked"):
     """A person interrupts one node; the run goes on."""
 
     node_id: str
     at: float
 
 
-class MessageQueued(Struct, frozen=True, tag="message_queued"):
+class MessageQueued(Struct, frozen=True, gc=False, tag="message_queued"):
     """A live message to a node; delivered before the node's next model call.
 
     `skill_prompt` is added to the node's system prompt once.
@@ -93,7 +93,7 @@ class MessageQueued(Struct, frozen=True, tag="message_queued"):
     skill_prompt: str | None = None
 
 
-class MessageEdited(Struct, frozen=True, tag="message_edited"):
+class MessageEdited(Struct, frozen=True, gc=False, tag="message_edited"):
     """A queued message gets another text."""
 
     message_id: str
@@ -101,14 +101,14 @@ class MessageEdited(Struct, frozen=True, tag="message_edited"):
     at: float
 
 
-class MessageWithdrawn(Struct, frozen=True, tag="message_withdrawn"):
+class MessageWithdrawn(Struct, frozen=True, gc=False, tag="message_withdrawn"):
     """A queued message is taken back."""
 
     message_id: str
     at: float
 
 
-class RuntimePatch(Struct, frozen=True, omit_defaults=True):
+class RuntimePatch(Struct, frozen=True, gc=False, omit_defaults=True):
     """Changes to one node in mid-run; an absent field stays as it is.
 
     `clear_reasoning` takes effort and budget back to 'none set'.
@@ -122,7 +122,7 @@ class RuntimePatch(Struct, frozen=True, omit_defaults=True):
     fast_mode: bool | None = None
 
 
-class NodePatched(Struct, frozen=True, tag="node_patched"):
+class NodePatched(Struct, frozen=True, gc=False, tag="node_patched"):
     """A person changed a node's settings while the run is on."""
 
     node_id: str
@@ -130,7 +130,7 @@ class NodePatched(Struct, frozen=True, tag="node_patched"):
     at: float
 
 
-class EditBatchReverted(Struct, frozen=True, tag="edit_batch_reverted"):
+class EditBatchReverted(Struct, frozen=True, gc=False, tag="edit_batch_reverted"):
     """An edit batch was undone; its records are forgotten."""
 
     node_id: str
@@ -138,14 +138,14 @@ class EditBatchReverted(Struct, frozen=True, tag="edit_batch_reverted"):
     at: float
 
 
-class TimerFired(Struct, frozen=True, tag="timer_fired"):
+class TimerFired(Struct, frozen=True, gc=False, tag="timer_fired"):
     """The time of a `Wait` effect has come."""
 
     node_id: str
     at: float
 
 
-class Stopped(Struct, frozen=True, tag="stopped"):
+class Stopped(Struct, frozen=True, gc=False, tag="stopped"):
     """The run is to end now."""
 
     at: float

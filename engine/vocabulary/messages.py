@@ -10,7 +10,7 @@ from msgspec import Struct
 from engine.vocabulary.tools import JsonObject, ToolCall, ToolResult
 
 
-class Attachment(Struct, frozen=True, omit_defaults=True):
+class Attachment(Struct, frozen=True, gc=False, omit_defaults=True):
     """A file given along with a text. `size` is in bytes; the bytes themselves stay outside."""
 
     id: str
@@ -20,7 +20,7 @@ class Attachment(Struct, frozen=True, omit_defaults=True):
     sha256: str
 
 
-class ReasoningPart(Struct, frozen=True, omit_defaults=True):
+class ReasoningPart(Struct, frozen=True, gc=False, omit_defaults=True):
     """One piece of a model's reasoning.
 
     `kind` is `text` or `summary` (may be shown) or `opaque`. An opaque part holds the provider's
@@ -34,32 +34,32 @@ class ReasoningPart(Struct, frozen=True, omit_defaults=True):
     data: JsonObject | None = None
 
 
-class AssistantMessage(Struct, frozen=True, tag="assistant_message"):
+class AssistantMessage(Struct, frozen=True, gc=False, tag="assistant_message"):
     """Text that the model said."""
 
     content: str
 
 
-class UserMessage(Struct, frozen=True, tag="user_message", omit_defaults=True):
+class UserMessage(Struct, frozen=True, gc=False, tag="user_message", omit_defaults=True):
     """Text that a person, or the engine in the person's place, said to the model."""
 
     content: str
     attachments: tuple[Attachment, ...] = ()
 
 
-class Reasoning(Struct, frozen=True, tag="reasoning"):
+class Reasoning(Struct, frozen=True, gc=False, tag="reasoning"):
     """What the model thought before the items that follow."""
 
     parts: tuple[ReasoningPart, ...]
 
 
-class CallItem(Struct, frozen=True, tag="tool_call"):
+class CallItem(Struct, frozen=True, gc=False, tag="tool_call"):
     """A call that the model made."""
 
     call: ToolCall
 
 
-class ResultItem(Struct, frozen=True, tag="tool_result"):
+class ResultItem(Struct, frozen=True, gc=False, tag="tool_result"):
     """The result of an earlier call."""
 
     result: ToolResult
@@ -108,14 +108,14 @@ class TranscriptView(Sequence[TranscriptItem]):
         return f"TranscriptView({list(self)!r})"
 
 
-class QuestionOption(Struct, frozen=True):
+class QuestionOption(Struct, frozen=True, gc=False):
     """One choice of a structured question."""
 
     label: str
     description: str
 
 
-class Question(Struct, frozen=True):
+class Question(Struct, frozen=True, gc=False):
     """One structured question; `header` is a short tag for it."""
 
     id: str
@@ -124,13 +124,13 @@ class Question(Struct, frozen=True):
     options: tuple[QuestionOption, ...]
 
 
-class StructuredInput(Struct, frozen=True):
+class StructuredInput(Struct, frozen=True, gc=False):
     """One to three questions that are asked together."""
 
     questions: tuple[Question, ...]
 
 
-class Usage(Struct, frozen=True, omit_defaults=True):
+class Usage(Struct, frozen=True, gc=False, omit_defaults=True):
     """Tokens of one model call.
 
     `prompt_tokens` counts everything that was sent, cached tokens included. A field is `None`
@@ -144,7 +144,7 @@ class Usage(Struct, frozen=True, omit_defaults=True):
     cache_creation_input_tokens: int | None = None
 
 
-class HandoffArtifact(Struct, frozen=True):
+class HandoffArtifact(Struct, frozen=True, gc=False):
     """Where a node's handoff document is kept and what it is."""
 
     format: str
@@ -154,7 +154,7 @@ class HandoffArtifact(Struct, frozen=True):
     size_bytes: int
 
 
-class WireCall(Struct, frozen=True):
+class WireCall(Struct, frozen=True, gc=False):
     """A call as a provider adapter read it off the wire.
 
     `arguments` is the decoded object, or `None` where the text is not a JSON object even after
@@ -174,7 +174,7 @@ class WireCall(Struct, frozen=True):
         return f"WireCall(name={self.name!r}, arguments=<{size} bytes>)"
 
 
-class ModelTurn(Struct, frozen=True):
+class ModelTurn(Struct, frozen=True, gc=False):
     """One finished reply of a model, provider differences removed, nothing judged yet.
 
     `finish_reason` is `stop`, `tool_calls`, `length`, `content_filter` or the wire's own word.
@@ -189,7 +189,7 @@ class ModelTurn(Struct, frozen=True):
     truncated: bool = False
 
 
-class Completed(Struct, frozen=True, tag="completed"):
+class Completed(Struct, frozen=True, gc=False, tag="completed"):
     """The node submitted an output that fits its schema."""
 
     output: Any
@@ -199,7 +199,7 @@ class Completed(Struct, frozen=True, tag="completed"):
     handoff: HandoffArtifact | None = None
 
 
-class ToolCallsTurn(Struct, frozen=True, tag="tool_calls"):
+class ToolCallsTurn(Struct, frozen=True, gc=False, tag="tool_calls"):
     """The node called executable tools and nothing else."""
 
     calls: tuple[ToolCall, ...]
@@ -208,7 +208,7 @@ class ToolCallsTurn(Struct, frozen=True, tag="tool_calls"):
     usage: Usage | None = None
 
 
-class InputRequest(Struct, frozen=True, tag="input_request"):
+class InputRequest(Struct, frozen=True, gc=False, tag="input_request"):
     """The node asked the person something; not yet checked against the rules for questions."""
 
     assistant_message: str = ""
@@ -217,7 +217,7 @@ class InputRequest(Struct, frozen=True, tag="input_request"):
     usage: Usage | None = None
 
 
-class MessageTurn(Struct, frozen=True, tag="message"):
+class MessageTurn(Struct, frozen=True, gc=False, tag="message"):
     """The node said something and called nothing."""
 
     assistant_message: str

@@ -10,14 +10,14 @@ from engine.vocabulary.messages import StructuredInput, Usage
 from engine.vocabulary.tools import ToolCall, ToolTier
 
 
-class NodeOutput(Struct, frozen=True):
+class NodeOutput(Struct, frozen=True, gc=False):
     """The accepted output of one node."""
 
     node_id: str
     output: Any
 
 
-class RunReport(Struct, frozen=True):
+class RunReport(Struct, frozen=True, gc=False):
     """The result of a completed run; `outputs` are sorted by node id.
 
     `tokens_in` counts prompt tokens only; `usage` is the sum over all calls, `None` where no
@@ -32,7 +32,7 @@ class RunReport(Struct, frozen=True):
     usage: Usage | None = None
 
 
-class PendingInput(Struct, frozen=True):
+class PendingInput(Struct, frozen=True, gc=False):
     """A node that waits for an answer. `is_initial`: it has not said anything before.
 
     `question` is what it asks; `context` what it knows: its inputs and its task.
@@ -47,7 +47,7 @@ class PendingInput(Struct, frozen=True):
     question: str = ""
 
 
-class PendingApproval(Struct, frozen=True):
+class PendingApproval(Struct, frozen=True, gc=False):
     """One tool call that waits for a decision.
 
     `path` is the chain of node and subagent ids that leads to the caller; `digest` binds the
@@ -64,7 +64,7 @@ class PendingApproval(Struct, frozen=True):
     reason: str = ""
 
 
-class Retryable(Struct, frozen=True):
+class Retryable(Struct, frozen=True, gc=False):
     """A node that failed or was interrupted and can be retried."""
 
     node_id: str
@@ -73,24 +73,24 @@ class Retryable(Struct, frozen=True):
     interrupted: bool = False
 
 
-class RunCompleted(Struct, frozen=True, tag="completed"):
+class RunCompleted(Struct, frozen=True, gc=False, tag="completed"):
     """Every node has an output."""
 
     report: RunReport
 
 
-class RunFailed(Struct, frozen=True, tag="failed"):
+class RunFailed(Struct, frozen=True, gc=False, tag="failed"):
     """The run cannot go on and no person can help it."""
 
     message: str
     node_id: str | None = None
 
 
-class RunCancelled(Struct, frozen=True, tag="cancelled"):
+class RunCancelled(Struct, frozen=True, gc=False, tag="cancelled"):
     """The run was stopped."""
 
 
-class NeedsInteraction(Struct, frozen=True, tag="needs_interaction"):
+class NeedsInteraction(Struct, frozen=True, gc=False, tag="needs_interaction"):
     """Nothing moves until a person answers, decides or retries; lists everything that waits."""
 
     inputs: tuple[PendingInput, ...] = ()

@@ -18,7 +18,7 @@ from engine.vocabulary.tools import (
 )
 
 
-class AgentRequest(Struct, frozen=True):
+class AgentRequest(Struct, frozen=True, gc=False):
     """Everything a provider needs for one turn; adapters map it and never edit it.
 
     `input` is a JSON value: `{"upstream": [...], "entrypoint"?, "changed_files"?, "reads"?,

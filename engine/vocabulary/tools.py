@@ -60,7 +60,7 @@ class CallStatus(StrEnum):
     ABORTED = "aborted"
 
 
-class ToolDefinition(Struct, frozen=True):
+class ToolDefinition(Struct, frozen=True, gc=False):
     """A tool as it is offered to a model. `input_schema` is a JSON Schema of an object."""
 
     name: str
@@ -70,7 +70,7 @@ class ToolDefinition(Struct, frozen=True):
     concurrency: ToolConcurrency = ToolConcurrency.EXCLUSIVE
 
 
-class ToolCall(Struct, frozen=True):
+class ToolCall(Struct, frozen=True, gc=False):
     """One call that a model made.
 
     `id` is ours and unique in the run; `provider_call_id` is what the wire called it. Where the
@@ -85,7 +85,7 @@ class ToolCall(Struct, frozen=True):
     arguments_error: str | None = None
 
 
-class Truncation(Struct, frozen=True, omit_defaults=True):
+class Truncation(Struct, frozen=True, gc=False, omit_defaults=True):
     """How an output was cut; sizes in bytes and lines of the whole and of what is shown."""
 
     strategy: str
@@ -97,14 +97,14 @@ class Truncation(Struct, frozen=True, omit_defaults=True):
     elided_lines: int | None = None
 
 
-class OutputMeta(Struct, frozen=True, omit_defaults=True):
+class OutputMeta(Struct, frozen=True, gc=False, omit_defaults=True):
     """Facts about a tool's output that are not part of its text."""
 
     truncation: Truncation | None = None
     source_url: str | None = None
 
 
-class ToolResult(Struct, frozen=True, omit_defaults=True):
+class ToolResult(Struct, frozen=True, gc=False, omit_defaults=True):
     """What one call gave back; `content` is what the model reads."""
 
     call_id: str
@@ -124,7 +124,7 @@ class FileChangeOp(StrEnum):
     RENAME = "rename"
 
 
-class FileChangeRecord(Struct, frozen=True, omit_defaults=True):
+class FileChangeRecord(Struct, frozen=True, gc=False, omit_defaults=True):
     """One file changed by one tool call; `timestamp_ms` is milliseconds since the epoch."""
 
     path: str
@@ -144,14 +144,14 @@ class FileChangeRecord(Struct, frozen=True, omit_defaults=True):
         return self.rename_to or self.path
 
 
-class ReadRecord(Struct, frozen=True, omit_defaults=True):
+class ReadRecord(Struct, frozen=True, gc=False, omit_defaults=True):
     """One local path that a node read, with an outline of it where there is one."""
 
     path: str
     outline: str | None = None
 
 
-class FileSnapshot(Struct, frozen=True, omit_defaults=True):
+class FileSnapshot(Struct, frozen=True, gc=False, omit_defaults=True):
     """A file as it was before an edit; `content` is absent where the file did not exist."""
 
     path: str
@@ -159,7 +159,7 @@ class FileSnapshot(Struct, frozen=True, omit_defaults=True):
     content: str | None = None
 
 
-class EditBatch(Struct, frozen=True):
+class EditBatch(Struct, frozen=True, gc=False):
     """What one editing call touched, kept so that it can be reverted."""
 
     batch_id: str
@@ -170,7 +170,7 @@ class EditBatch(Struct, frozen=True):
     snapshots: tuple[FileSnapshot, ...]
 
 
-class ToolEffects(Struct, frozen=True, omit_defaults=True):
+class ToolEffects(Struct, frozen=True, gc=False, omit_defaults=True):
     """What a batch did besides answering. `read_call_paths` has one entry for each read call."""
 
     file_changes: tuple[FileChangeRecord, ...] = ()
@@ -181,7 +181,7 @@ class ToolEffects(Struct, frozen=True, omit_defaults=True):
 NO_EFFECTS = ToolEffects()
 
 
-class ToolConfig(Struct, frozen=True, omit_defaults=True):
+class ToolConfig(Struct, frozen=True, gc=False, omit_defaults=True):
     """A node's tool settings with the defaults filled in."""
 
     approval_mode: ApprovalMode = ApprovalMode.WRITE
