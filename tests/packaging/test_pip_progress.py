@@ -2,26 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 import io
-from pathlib import Path
-from types import ModuleType
 
+import pip_progress
 import pytest
-
-PACKAGING = Path(__file__).resolve().parents[2] / "packaging"
-
-
-@pytest.fixture(scope="module")
-def pip_progress() -> ModuleType:
-    """The module under test, loaded from the folder of scripts that it lies in."""
-    spec = importlib.util.spec_from_file_location("pip_progress", PACKAGING / "pip_progress.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
 
 SAID = """\
 Collecting wheel-one==1.0 (from -r requirements.txt (line 1))
@@ -42,19 +26,17 @@ class Terminal(io.StringIO):
         return True
 
 
-def follow(module: ModuleType, text: str, out: io.StringIO) -> tuple[str, ...]:
+def follow(text: str, out: io.StringIO) -> tuple[str, ...]:
     log = io.StringIO()
-    errors: tuple[str, ...] = module.follow(
-        text.splitlines(keepends=True), total=4, log=log, out=out
-    )
+    errors = pip_progress.follow(text.splitlines(keepends=True), total=4, log=log, out=out)
     assert log.getvalue() == text, "the log holds all that pip said"
     return errors
 
 
-def test_a_terminal_shows_each_package_in_one_line(pip_progress: ModuleType) -> None:
+def test_a_terminal_shows_each_package_in_one_line() -> None:
     out = Terminal()
 
-    errors = follow(pip_progress, SAID, out)
+    errors = follow(SAID, out)
 
     shown = [part.removeprefix("\x1b[K") for part in out.getvalue().split("\r") if part]
     assert errors == ()
@@ -69,10 +51,10 @@ def test_a_terminal_shows_each_package_in_one_line(pip_progress: ModuleType) -> 
     ]
 
 
-def test_a_log_file_gets_large_downloads_and_the_last_step_only(pip_progress: ModuleType) -> None:
+def test_a_log_file_gets_large_downloads_and_the_last_step_only() -> None:
     out = io.StringIO()
 
-    follow(pip_progress, SAID, out)
+    follow(SAID, out)
 
     assert out.getvalue().splitlines() == [
         "  [3/4] pyside6_essentials, 80.3 MB",
@@ -102,13 +84,13 @@ def test_a_log_file_gets_large_downloads_and_the_last_step_only(pip_progress: Mo
         ("", "without saying why"),
     ],
 )
-def test_a_failure_has_a_reason(pip_progress: ModuleType, said: str, reason: str) -> None:
-    errors = follow(pip_progress, said, io.StringIO())
+def test_a_failure_has_a_reason(said: str, reason: str) -> None:
+    errors = follow(said, io.StringIO())
 
     assert reason in pip_progress.reason(errors)
 
 
-def test_requirements_are_counted_without_their_hashes(pip_progress: ModuleType) -> None:
+def test_requirements_are_counted_without_their_hashes() -> None:
     lock = (
         "# Locked\n"
         "rich==15.0.0 \\\n    --hash=sha256:00 \\\n    --hash=sha256:01\n    # via typer\n"

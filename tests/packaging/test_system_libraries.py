@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
-from types import ModuleType
 
 import pytest
-
-PACKAGING = Path(__file__).resolve().parents[2] / "packaging"
+import system_libraries as libraries
 
 LDD = """\
 /somewhere/QtGui.abi3.so:
@@ -19,19 +16,6 @@ LDD = """\
 \tlibxcb-cursor.so.0 => not found
 \tlibEGL.so.1 => not found
 """
-
-
-@pytest.fixture(scope="module")
-def libraries() -> ModuleType:
-    """The module under test, loaded from the folder of scripts that it lies in."""
-    spec = importlib.util.spec_from_file_location(
-        "system_libraries", PACKAGING / "system_libraries.py"
-    )
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.mark.parametrize(
@@ -54,29 +38,25 @@ def libraries() -> ModuleType:
         ("ld-linux.so", "ld-linux.so"),
     ],
 )
-def test_a_library_is_in_the_package_of_its_name(
-    libraries: ModuleType, library: str, package: str
-) -> None:
+def test_a_library_is_in_the_package_of_its_name(library: str, package: str) -> None:
     assert libraries.debian_package(library) == package
 
 
-def test_what_the_loader_misses_is_listed_once(libraries: ModuleType) -> None:
+def test_what_the_loader_misses_is_listed_once() -> None:
     assert libraries.unresolved(LDD) == ("libEGL.so.1", "libxcb-cursor.so.0")
 
 
-def test_one_missing_library_names_all_that_windows_need(libraries: ModuleType) -> None:
+def test_one_missing_library_names_all_that_windows_need() -> None:
     packages = libraries.packages_for(["libxcb-shape.so.0"], windows=True)
 
     assert set(packages) == {*libraries.QT_WINDOW_PACKAGES, "libxcb-shape0"}
     assert libraries.packages_for(["libEGL.so.1"], windows=False) == ("libegl1",)
 
 
-def test_the_demo_model_alone_does_not_call_for_the_packages_of_windows(
-    libraries: ModuleType,
-) -> None:
+def test_the_demo_model_alone_does_not_call_for_the_packages_of_windows() -> None:
     assert libraries.packages_for(["libgomp.so.1"], windows=True) == ("libgomp1",)
 
 
-def test_nothing_missing_is_nothing_to_install(libraries: ModuleType, tmp_path: Path) -> None:
+def test_nothing_missing_is_nothing_to_install(tmp_path: Path) -> None:
     assert libraries.missing_libraries([tmp_path / "not-there.so"]) == ()
     assert libraries.packages_for([], windows=True) == ()
