@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Awaitable, Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.graph.handoff import missing_headings
@@ -23,7 +24,7 @@ MAX_INLINE_CHARACTERS = 64 * 1024
 NO_MESSAGE_SUMMARY = "The handoff document has the result."
 
 
-class _Kind(NamedTuple):
+class _Kind(Struct, frozen=True):
     name: str
     file_name: str
     media_type: str
@@ -83,20 +84,21 @@ class HandoffStore:
         if kind is _MARKDOWN:
             self._texts[request.node_id] = text
         segment = segment_of(request.node_id)
+        file_name = kind.file_name
         artifact = HandoffArtifact(
             kind.name,
-            f"run://handoffs/{segment}/{kind.file_name}",
+            f"run://handoffs/{segment}/{file_name}",
             kind.media_type,
-            hashlib.sha256(document).hexdigest(),
+            sha256(document).hexdigest(),
             len(document),
         )
         handed_over = Completed(
             output, completed.assistant_message, completed.reasoning, completed.usage, artifact
         )
         if self._folder is None:
-            self._documents[segment, kind.file_name] = document
+            self._documents[segment, file_name] = document
             return handed_over, None
-        path = self._folder / segment / kind.file_name
+        path = self._folder / segment / file_name
         return handed_over, self._write(request, path, document)
 
     def with_inline_documents(self, request: AgentRequest) -> AgentRequest:
@@ -164,7 +166,7 @@ def segment_of(node_id: str) -> str:
         return node_id
     segment = path_segment(node_id)
     if len(segment) > _MAX_SEGMENT:
-        digest = hashlib.sha256(node_id.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        digest = sha256(node_id.encode("utf-8", "surrogatepass")).hexdigest()[:16]
         segment = f"{segment[: _MAX_SEGMENT - 17]}-{digest}"
     return segment
 
