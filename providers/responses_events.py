@@ -81,9 +81,12 @@ class ResponsesReader:
         if isinstance(item, dict) and item.get("type") == "function_call":
             key = self._key(item, event)
             self._ids_by_place[event.get("output_index")] = key
-            if not self._builder.calls.knows(key):
-                slot = self._slot(key, item.get("call_id"))
-                slot.add_name(str(item.get("name") or ""))
+            self._open(key, item)
+
+    def _open(self, key: Any, item: JsonObject) -> None:
+        if not self._builder.calls.knows(key):
+            slot = self._slot(key, item.get("call_id"))
+            slot.add_name(str(item.get("name") or ""))
 
     def _arguments(self, event: JsonObject) -> None:
         self._slot(self._key({}, event)).add_arguments(event.get("delta"))
@@ -100,7 +103,7 @@ class ResponsesReader:
     def _whole_item(self, item: JsonObject, key: Any) -> None:
         kind = item.get("type")
         if kind == "function_call":
-            self._item_added({"item": item, "item_id": key})
+            self._open(key, item)
             arguments = item.get("arguments")
             if isinstance(arguments, str) and arguments:
                 self._slot(key).set_arguments(arguments)
@@ -132,7 +135,7 @@ class ResponsesReader:
             raise service_error(response.get("error") or "the response failed")
         if not self._builder.content_kinds():
             for index, item in enumerate(_objects(response.get("output"))):
-                self._whole_item(item, item.get("id") or index)
+                self._whole_item(item, item.get("id") or f"output {index}")
         details = response.get("incomplete_details")
         reason = details.get("reason") if isinstance(details, dict) else None
         status = str(response.get("status") or "completed")
