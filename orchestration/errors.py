@@ -45,4 +45,4 @@ class NoContinuableRun(UserError):
 
     def __init__(self, run_id: str, status: str) -> None:
         self.run_id = run_id
-        super().__init__(f"run '{run_id}' is {status}; only one that was stopped or has failed can be continued")
+        super().__init__(f"run '{run_id}' is {status}; only a stopped or failed one can go on")

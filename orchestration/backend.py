@@ -1,0 +1,262 @@
+"""The door of this package: everything that the window and the command line may do."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from uuid import uuid4
+
+from msgspec import Struct
+
+from engine.graph.problems import Problem
+from engine.graph.workflow import Workflow
+from engine.vocabulary.ports import ToolPort
+from engine.vocabulary.report import RunOutcome
+from orchestration.runs.coordinator import RunCoordinator, RunSetup, RunTelling
+from orchestration.runs.event_hub import Subscription
+from orchestration.runs.limits import Budget
+from orchestration.runs.model_router import ModelRouter
+from orchestration.runs.preparation import PreparedRun, connection_to, prepare, problems
+from orchestration.runs.registry import RunRegistry
+from orchestration.runs.requests import RunOverrides, RunRequest
+from orchestration.runs.run_view import RunView
+from orchestration.settings.model import Settings
+from orchestration.settings.provider_choice import Readiness, readiness
+from orchestration.settings.quirk_store import QuirkStore
+from orchestration.settings.readiness import Providers, ProviderStatus
+from orchestration.settings.secrets import SecretStore
+from orchestration.tools.registry import ToolRegistry
+from orchestration.tools.runner import ToolRunner
+from orchestration.workflow_catalog import open_workflow
+from orchestration.workspace.paths import Workspace
+from providers.embedded.server import EmbeddedServer
+from providers.factory import ProbeReport, ProviderPool
+from providers.model_catalog import context_window
+
+
+class Surroundings(Struct, frozen=True):
+    """What a backend works with. `notices` are sentences about how it was found."""
+
+    data_dir: Path
+    env: Mapping[str, str]
+    settings: Settings
+    secrets: SecretStore
+    quirks: QuirkStore
+    tools: ToolRegistry
+    pool: ProviderPool
+    embedded: EmbeddedServer
+    notices: tuple[str, ...] = ()
+
+
+class Backend:
+    """Runs workflows. Belongs to the thread of one event loop; see `open_backend`.
+
+    A wish that does not fit the state of its run raises an `InteractionError` of the engine's
+    vocabulary, anything else that a person can put right a `UserError`.
+    """
+
+    def __init__(self, surroundings: Surroundings) -> None:
+        self._all = surroundings
+        limits = surroundings.settings.limits
+        self._budget = Budget(limits.provider_calls, limits.tools)
+        self._runs = RunRegistry()
+
+    @property
+    def data_dir(self) -> Path:
+        """Where settings, runs and managed folders live."""
+        return self._all.data_dir
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """Sentences that a person should see once, such as that damaged settings were set aside."""
+        return self._all.notices
+
+    def load_workflow(self, path: Path) -> Workflow:
+        """Read a workflow file, which may still have problems.
+
+        Raises:
+            UserError: it cannot be read or holds no workflow.
+        """
+        return open_workflow(path)
+
+    def problems(
+        self, workflow: Workflow, overrides: RunOverrides | None = None
+    ) -> tuple[Problem, ...]:
+        """Everything that keeps the workflow from running, each with its place."""
+        return problems(
+            workflow,
+            overrides or RunOverrides(),
+            settings=self._all.settings,
+            env=self._all.env,
+            registry=self._all.tools,
+            embedded=self._all.embedded,
+        )
+
+    async def start_run(self, request: RunRequest) -> str:
+        """Prepare and start a run; gives its id. Its first event comes after this returns.
+
+        Raises:
+            RunRefused: with every problem at once; nothing was made.
+            RunAlreadyActive: the workflow has a run that is not over.
+        """
+        workflow = request.workflow
+        with self._runs.starting(workflow.id, workflow.name):
+            prepared, workspace = await asyncio.to_thread(self._prepare, request)
+            run = RunCoordinator(self._setup(request, prepared, workspace))
+            self._runs.add(run)
+            run.start()
+        return run.run_id
+
+    async def stop_run(self, run_id: str) -> None:
+        """Stop a run; a run that is over stays as it is."""
+        await self._runs.get(run_id).stop()
+
+    async def continue_run(self, run_id: str) -> None:
+        """Go on with a run that was stopped or has failed.
+
+        Raises:
+            NoContinuableRun: it is on, or has completed.
+            RunAlreadyActive: its workflow has another run by now.
+        """
+        run = self._runs.get(run_id)
+        if run.is_over:
+            with self._runs.starting(run.workflow_id, run.workflow_name):
+                run.continue_()
+        else:
+            run.continue_()
+
+    async def answer(self, run_id: str, node_id: str, text: str, pause_id: str = "") -> None:
+        """Answer a waiting node; `pause_id` names the question that is meant."""
+        await self._runs.get(run_id).answer(node_id, text, pause_id)
+
+    async def decide(
+        self, run_id: str, approval_id: str, allow: bool, reason: str | None = None
+    ) -> None:
+        """Allow or deny one tool call; the first decision counts."""
+        await self._runs.get(run_id).decide(approval_id, allow, reason)
+
+    async def retry_node(self, run_id: str, node_id: str, message: str | None = None) -> None:
+        """Let a failed or interrupted node try again, perhaps with a message."""
+        await self._runs.get(run_id).retry_node(node_id, message)
+
+    async def interrupt_node(self, run_id: str, node_id: str) -> None:
+        """Interrupt a node at work; the others go on."""
+        await self._runs.get(run_id).interrupt_node(node_id)
+
+    async def send_message(self, run_id: str, node_id: str, text: str) -> str:
+        """Say something to a node; gives the message's id.
+
+        A waiting node takes it as its answer, a failed or interrupted one retries with it, and one
+        at work gets it before its next model call.
+        """
+        return await self._runs.get(run_id).send_message(node_id, text)
+
+    async def edit_message(self, run_id: str, message_id: str, text: str) -> None:
+        """Change a message that has not been delivered."""
+        await self._runs.get(run_id).edit_message(message_id, text)
+
+    async def withdraw_message(self, run_id: str, message_id: str) -> None:
+        """Take back a message that has not been delivered."""
+        await self._runs.get(run_id).withdraw_message(message_id)
+
+    async def settled(self, run_id: str) -> RunOutcome:
+        """Wait until the run is over or nothing moves until a person does something."""
+        return await self._runs.get(run_id).settled()
+
+    def view(self, run_id: str) -> RunView:
+        """What can be seen of a run; it changes as the run goes on."""
+        return self._runs.get(run_id).view
+
+    def subscribe(self, run_id: str) -> Subscription:
+        """Collect a run's events from now on."""
+        return self._runs.get(run_id).subscribe()
+
+    def active_run(self, workflow_id: str) -> str | None:
+        """The id of the workflow's run that is not over, if it has one."""
+        return self._runs.active_run(workflow_id)
+
+    def providers(self) -> tuple[ProviderStatus, ...]:
+        """The state of every provider."""
+        return self._providers().all()
+
+    def readiness(
+        self, workflow: Workflow | None = None, overrides: RunOverrides | None = None
+    ) -> Readiness:
+        """Who would answer the workflow now, or what is missing; without one, by default."""
+        return readiness(workflow, overrides or RunOverrides(), self._providers())
+
+    async def check_provider(self, provider_id: str) -> ProbeReport:
+        """Ask a provider for a real answer.
+
+        Raises:
+            UserError: there is no such provider, or it lacks something.
+        """
+        connection = await asyncio.to_thread(
+            connection_to,
+            provider_id,
+            settings=self._all.settings,
+            secrets=self._all.secrets,
+            env=self._all.env,
+            embedded=self._all.embedded,
+            quirks=self._all.quirks,
+        )
+        return await self._all.pool.probe(connection)
+
+    async def aclose(self) -> None:
+        """Stop what runs, close connections, end the embedded model. May be called twice."""
+        await self._runs.close_all()
+        await self._all.pool.aclose()
+        await self._all.embedded.aclose()
+        await asyncio.to_thread(self._all.quirks.close)
+
+    def _providers(self) -> Providers:
+        return Providers(self._all.settings, self._all.env, self._all.embedded)
+
+    def _prepare(self, request: RunRequest) -> tuple[PreparedRun, Workspace]:
+        settings = self._all.settings
+        prepared = prepare(
+            request,
+            settings=settings,
+            secrets=self._all.secrets,
+            env=self._all.env,
+            registry=self._all.tools,
+            data_dir=self._all.data_dir,
+            embedded=self._all.embedded,
+            quirks=self._all.quirks,
+        )
+        added = [Path(folder) for folder in settings.added_folders]
+        return prepared, Workspace(prepared.cwd, [folder for folder in added if folder.is_dir()])
+
+    def _setup(self, request: RunRequest, prepared: PreparedRun, workspace: Workspace) -> RunSetup:
+        run_id = str(uuid4())
+        tools = self._all.tools.without_tools_for(prepared.nodes_without_tools)
+        port = self._all.pool.port
+        return RunSetup(
+            run_id=run_id,
+            workflow=prepared.workflow,
+            models=ModelRouter({name: port(to) for name, to in prepared.connections.items()}),
+            catalog=tools,
+            make_tools=partial(self._tool_port, prepared.workflow, tools, workspace),
+            budget=self._budget,
+            text=request.text,
+            folder=self._all.data_dir / "runs" / run_id,
+            project_root=str(prepared.cwd) if request.cwd is not None else None,
+            notices=prepared.notices,
+            on_event=request.on_event,
+            context_window=context_window,
+        )
+
+    def _tool_port(
+        self, workflow: Workflow, tools: ToolRegistry, workspace: Workspace, telling: RunTelling
+    ) -> ToolPort:
+        return ToolRunner(
+            tools,
+            emit=telling.emit,
+            journal=telling.journal,
+            permits=self._budget.tools,
+            workspace=workspace,
+            retry_policy=workflow.settings.retry_policy,
+            read_handoff=telling.read_handoff,
+        )

@@ -1,0 +1,52 @@
+"""Put a backend together from a data folder and an environment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from orchestration.backend import Backend, Surroundings
+from orchestration.settings.data_folder import (
+    data_folder,
+    quirks_file,
+    secrets_file,
+    settings_file,
+)
+from orchestration.settings.quirk_store import QuirkStore
+from orchestration.settings.secrets import open_secrets
+from orchestration.settings.store import SettingsStore
+from orchestration.tools.builtin.read import READ
+from orchestration.tools.registry import ToolRegistry
+from providers.embedded.server import EmbeddedServer, EmbeddedSettings
+from providers.factory import ProviderPool
+
+
+def open_backend(data_dir: Path | None = None, *, env: Mapping[str, str] | None = None) -> Backend:
+    """Open the backend of a data folder; reads the settings and starts nothing.
+
+    Args:
+        data_dir: the data folder; without one the environment names it, else the platform.
+        env: the environment variables; the process's own where it is `None`.
+
+    Raises:
+        UserError: the settings cannot be read.
+    """
+    environment = os.environ if env is None else env
+    folder = data_folder(data_dir, environment)
+    loaded = SettingsStore(settings_file(folder)).load()
+    local = loaded.settings.embedded
+    embedded = EmbeddedServer(EmbeddedSettings(local.model_file, local.n_ctx, local.threads))
+    return Backend(
+        Surroundings(
+            data_dir=folder,
+            env=environment,
+            settings=loaded.settings,
+            secrets=open_secrets(secrets_file(folder)),
+            quirks=QuirkStore(quirks_file(folder)),
+            tools=ToolRegistry([READ]),
+            pool=ProviderPool(embedded),
+            embedded=embedded,
+            notices=(loaded.notice,) if loaded.notice is not None else (),
+        )
+    )
