@@ -1,0 +1,94 @@
+"""Everything that can be asked of the window, as data: it feeds menus, keys and buttons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from PySide6.QtGui import QAction, QActionGroup, QKeySequence
+from PySide6.QtWidgets import QMenu, QWidget
+
+
+class ActionSpec(NamedTuple):
+    """One thing to ask for. `keys` are portable key names; `menu` is where it is listed.
+
+    Actions that name the same `choice` exclude each other.
+    """
+
+    id: str
+    text: str
+    keys: tuple[str, ...] = ()
+    menu: str = ""
+    checkable: bool = False
+    choice: str = ""
+
+
+ACTIONS: tuple[ActionSpec, ...] = (
+    ActionSpec("open", "Open Workflow…", ("Ctrl+O",), "File"),
+    ActionSpec("open_example", "Open the Example", (), "File"),
+    ActionSpec("quit", "Quit", ("Ctrl+Q",), "File"),
+    ActionSpec("run", "Run", ("Ctrl+Return", "Ctrl+Enter"), "Run"),
+    ActionSpec("stop", "Stop", ("Ctrl+.",), "Run"),
+    ActionSpec("continue", "Continue", (), "Run"),
+    ActionSpec("waiting", "What Waits for Me", ("F8",), "Run"),
+    ActionSpec("composer", "Write a Message", ("Ctrl+L",), "Run"),
+    ActionSpec("sidebar", "Sidebar", ("Ctrl+B",), "View", checkable=True),
+    ActionSpec("dock", "Chat and Trace", ("Ctrl+J",), "View", checkable=True),
+    ActionSpec("focus_chat", "Conversation Only", ("Ctrl+Shift+F",), "View", checkable=True),
+    ActionSpec("zoom_in", "Zoom In", ("Ctrl++", "Ctrl+="), "View"),
+    ActionSpec("zoom_out", "Zoom Out", ("Ctrl+-",), "View"),
+    ActionSpec("zoom_reset", "Actual Size", ("Ctrl+0",), "View"),
+    ActionSpec("zoom_fit", "Zoom to Fit", ("Ctrl+9",), "View"),
+    ActionSpec("theme_system", "Theme of the System", (), "Theme", True, "theme"),
+    ActionSpec("theme_light", "Light", (), "Theme", True, "theme"),
+    ActionSpec("theme_dark", "Dark", (), "Theme", True, "theme"),
+    ActionSpec("reduced_motion", "Reduce Motion", (), "Theme", checkable=True),
+)
+
+
+class Actions:
+    """The actions of one window."""
+
+    def __init__(self, window: QWidget, handlers: Mapping[str, Callable[[], None]]) -> None:
+        missing = {spec.id for spec in ACTIONS} ^ set(handlers)
+        if missing:
+            raise ValueError(f"actions without a handler, or the other way round: {missing}")
+        self._by_id: dict[str, QAction] = {}
+        groups: dict[str, QActionGroup] = {}
+        for spec in ACTIONS:
+            action = QAction(spec.text, window)
+            action.setShortcuts([QKeySequence(key) for key in spec.keys])
+            action.setCheckable(spec.checkable)
+            if spec.choice:
+                group = groups.setdefault(spec.choice, QActionGroup(window))
+                group.addAction(action)
+            action.triggered.connect(handlers[spec.id])
+            window.addAction(action)
+            self._by_id[spec.id] = action
+
+    def __getitem__(self, action_id: str) -> QAction:
+        return self._by_id[action_id]
+
+    def fill(self, menu: QMenu) -> None:
+        """List all actions, menu by menu, with a line between them."""
+        last = ACTIONS[0].menu
+        for spec in ACTIONS:
+            if spec.menu != last:
+                menu.addSeparator()
+                last = spec.menu
+            menu.addAction(self._by_id[spec.id])
+
+    def enable(self, enabled: Mapping[str, bool]) -> None:
+        """Set which of these can be asked for now."""
+        for action_id, is_on in enabled.items():
+            self._by_id[action_id].setEnabled(is_on)
+
+    def tip(self, action_id: str) -> str:
+        """The action's name with its keys, for a tooltip."""
+        action = self._by_id[action_id]
+        keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+        return f"{action.text()} ({keys})" if keys else action.text()
+
+    def ids(self) -> Iterable[str]:
+        """Every action there is."""
+        return self._by_id.keys()

@@ -1,0 +1,1 @@
+"""Decisions about tool calls: what is shown of a call, and the buttons that decide it."""

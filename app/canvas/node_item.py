@@ -1,0 +1,147 @@
+"""One node on the canvas: a rounded card, painted in one pass."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPen
+from PySide6.QtWidgets import QGraphicsItem, QGraphicsRectItem, QStyleOptionGraphicsItem
+
+from app.canvas.geometry import (
+    CARD_HEIGHT,
+    CARD_MARGIN,
+    CARD_RADIUS,
+    CARD_WIDTH,
+    DETAIL_BELOW,
+    card_rect,
+)
+from app.canvas.graph_sketch import Card
+from app.canvas.node_look import IDLE, PADDING, NodeRunInfo, NodeTexts, model_line
+from app.kit.formats import duration_text
+from app.kit.guarded_paint import GuardedPaint
+from app.theme.statuses import WAITING, WORKING, paint_mark, status_style
+from app.theme.theme import Theme
+
+_CARD = card_rect(0, 0)
+
+
+class NodeItem(GuardedPaint, QGraphicsRectItem):
+    """A card; its rectangle lives in C++, only `paint_guarded` is Python."""
+
+    def __init__(self, card: Card, theme: Theme) -> None:
+        super().__init__(_CARD.adjusted(-CARD_MARGIN, -CARD_MARGIN, CARD_MARGIN, CARD_MARGIN))
+        self.card = card
+        self.info = IDLE
+        self._theme = theme
+        self._texts = NodeTexts(card, IDLE, theme)
+        self.setPen(QPen(Qt.PenStyle.NoPen))
+        self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemIsSelectable)
+        self.setAcceptHoverEvents(True)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setZValue(1)
+        self._describe()
+
+    def show_info(self, info: NodeRunInfo) -> None:
+        """Show how the node stands now."""
+        if info != self.info:
+            self.info = info
+            self.restyle()
+            self._describe()
+
+    def restyle(self) -> None:
+        """Make the texts anew, for other contents or another font, and paint again."""
+        self._texts = NodeTexts(self.card, self.info, self._theme)
+        self.update()
+
+    def spoken(self) -> str:
+        """The node in words, for a tooltip or a screen reader."""
+        parts = [self.card.label, status_style(self.info.status).label]
+        if self.info.seconds is not None:
+            parts.append(duration_text(self.info.seconds))
+        return ", ".join(parts)
+
+    def paint_guarded(self, painter: QPainter, option: QStyleOptionGraphicsItem) -> None:
+        """Paint the whole card, or a plain block of colour where it would be too small to read."""
+        scale = option.levelOfDetailFromTransform(painter.worldTransform())
+        if scale < DETAIL_BELOW:
+            self._paint_block(painter)
+        else:
+            self._paint_card(painter)
+
+    def shape_rect(self) -> QRectF:
+        """The visible card, in scene coordinates."""
+        return _CARD.translated(self.pos())
+
+    def _edge(self) -> tuple[QColor, float]:
+        tokens = self._theme.tokens
+        status = self.info.status
+        if status == "idle":
+            return tokens.color("line_strong"), 1.0
+        width = 2.0 if status in WORKING or status in WAITING else 1.5
+        return tokens.color(status_style(status).color), width
+
+    def _paint_block(self, painter: QPainter) -> None:
+        tokens = self._theme.tokens
+        style = status_style(self.info.status)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        if self.isSelected():
+            painter.fillRect(_CARD.adjusted(-8, -8, 8, 8), tokens.color("accent"))
+        painter.fillRect(_CARD, tokens.color(style.color))
+        painter.fillRect(_CARD.adjusted(6, 6, -6, -6), tokens.color("raised"))
+        if self.info.status != "idle":
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            paint_mark(painter, _CARD.center(), 48, style.mark, tokens.color(style.color))
+
+    def _paint_card(self, painter: QPainter) -> None:
+        tokens = self._theme.tokens
+        style = status_style(self.info.status)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if self.isSelected():
+            painter.setPen(QPen(tokens.color("accent"), 2))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            ring = _CARD.adjusted(-4, -4, 4, 4)
+            painter.drawRoundedRect(ring, CARD_RADIUS + 4, CARD_RADIUS + 4)
+        color, width = self._edge()
+        painter.setPen(QPen(color, width))
+        painter.setBrush(tokens.color("raised"))
+        inset = width / 2
+        body = _CARD.adjusted(inset, inset, -inset, -inset)
+        painter.drawRoundedRect(body, CARD_RADIUS - inset, CARD_RADIUS - inset)
+        mark = QPointF(PADDING + 6, PADDING + 8)
+        paint_mark(painter, mark, 13, style.mark, tokens.color(style.color))
+        texts = self._texts
+        right = CARD_WIDTH - PADDING
+        painter.setFont(self._theme.sized_font(12))
+        painter.setPen(tokens.color("text_second"))
+        painter.drawStaticText(QPointF(PADDING + 18, PADDING), texts.status)
+        painter.drawStaticText(QPointF(right - texts.time_width, PADDING), texts.time)
+        bottom = CARD_HEIGHT - PADDING - 15
+        painter.drawStaticText(QPointF(PADDING, bottom), texts.model)
+        painter.drawStaticText(QPointF(right - texts.tokens_width, bottom), texts.tokens)
+        painter.setFont(self._theme.sized_font(14, strong=True))
+        painter.setPen(tokens.color("text"))
+        painter.drawStaticText(QPointF(PADDING, PADDING + 23), texts.title)
+        if self.info.waiting:
+            self._paint_badge(painter, style.mark)
+
+    def _paint_badge(self, painter: QPainter, mark: str) -> None:
+        tokens = self._theme.tokens
+        center = QPointF(CARD_WIDTH - 3, 3)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(tokens.color("ground"))
+        painter.drawEllipse(center, 12.5, 12.5)
+        color = tokens.color("waiting")
+        if self.info.waiting == 1:
+            paint_mark(painter, center, 21, mark, color)
+            return
+        painter.setBrush(color)
+        painter.drawEllipse(center, 10.5, 10.5)
+        painter.setPen(tokens.color("raised"))
+        painter.setFont(self._theme.sized_font(12, strong=True))
+        box = QRectF(center.x() - 10, center.y() - 10, 20, 20)
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, str(self.info.waiting))
+
+    def _describe(self) -> None:
+        lines = [self.card.label, model_line(self.card), status_style(self.info.status).label]
+        if self.info.detail:
+            lines.append(self.info.detail)
+        self.setToolTip("\n".join(lines))

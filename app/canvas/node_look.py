@@ -1,0 +1,66 @@
+"""What a card tells about the run, and the prepared texts that it is painted from."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFont, QFontMetricsF, QStaticText
+
+from app.canvas.geometry import CARD_WIDTH
+from app.canvas.graph_sketch import Card
+from app.kit.formats import count_text, duration_text
+from app.theme.statuses import status_style
+from app.theme.theme import Theme
+
+PADDING = 14.0
+_MARK_ROOM = 18.0
+
+
+class NodeRunInfo(NamedTuple):
+    """How one node stands: seconds at work so far, tokens in and out, what waits for a person."""
+
+    status: str = "idle"
+    seconds: float | None = None
+    tokens: int | None = None
+    waiting: int = 0
+    detail: str = ""
+
+
+IDLE = NodeRunInfo()
+
+
+class NodeTexts:
+    """The texts of one card, elided to fit and laid out once."""
+
+    __slots__ = ("model", "status", "time", "time_width", "title", "tokens", "tokens_width")
+
+    def __init__(self, card: Card, info: NodeRunInfo, theme: Theme) -> None:
+        small = theme.sized_font(12)
+        room = CARD_WIDTH - 2 * PADDING
+        time = "" if info.seconds is None else duration_text(info.seconds)
+        tokens = "" if info.tokens is None else f"{count_text(info.tokens)} tokens"
+        self.time, self.time_width = _fitted(time, small, room)
+        self.tokens, self.tokens_width = _fitted(tokens, small, room)
+        status = status_style(info.status).label
+        taken = self.time_width + 8 if time else 0.0
+        self.status, _ = _fitted(status, small, room - _MARK_ROOM - taken)
+        self.title, _ = _fitted(card.label, theme.sized_font(14, strong=True), room)
+        taken = self.tokens_width + 8 if tokens else 0.0
+        self.model, _ = _fitted(model_line(card), small, room - taken)
+
+
+def model_line(card: Card) -> str:
+    """The line below a card's title."""
+    if card.kind != "agent":
+        return f"Unknown kind '{card.kind}'" if card.kind else "Unknown kind"
+    return card.model or "Default model"
+
+
+def _fitted(text: str, font: QFont, room: float) -> tuple[QStaticText, float]:
+    metrics = QFontMetricsF(font)
+    shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, room)
+    static = QStaticText(shown)
+    static.setTextFormat(Qt.TextFormat.PlainText)
+    static.prepare(font=font)
+    return static, metrics.horizontalAdvance(shown)

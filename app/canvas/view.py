@@ -1,0 +1,260 @@
+"""Looking at the canvas: zoom at the pointer, pan, fit, and walking with the keys."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QColor,
+    QKeyEvent,
+    QMouseEvent,
+    QNativeGestureEvent,
+    QPainter,
+    QPen,
+    QResizeEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QFrame, QGraphicsView, QWidget
+
+from app.canvas.document import WorkflowDocument
+from app.canvas.geometry import GRID_STEP
+from app.canvas.keyboard_walk import neighbour
+from app.canvas.scene import WorkflowScene
+from app.theme.theme import Theme
+
+MIN_SCALE = 0.05
+MAX_SCALE = 3.0
+FIT_SCALE = 1.0
+"""Fitting never magnifies: a small graph is shown at its own size."""
+
+_ARROWS = {
+    Qt.Key.Key_Left: "left",
+    Qt.Key.Key_Right: "right",
+    Qt.Key.Key_Up: "up",
+    Qt.Key.Key_Down: "down",
+}
+_FIT_MARGIN = 28
+
+
+class CanvasView(QGraphicsView):
+    """The view of one scene.
+
+    Signals:
+        zoomed: The scale is another one (1.0 is 100 %).
+        node_entered: Enter was pressed on the selected node (its id).
+    """
+
+    zoomed = Signal(float)
+    node_entered = Signal(str)
+
+    def __init__(
+        self,
+        scene: WorkflowScene,
+        document: WorkflowDocument,
+        theme: Theme,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(scene, parent)
+        self._scene = scene
+        self._document = document
+        self._theme = theme
+        self._panning_from: QPoint | None = None
+        self._space_is_down = False
+        self._fits = True
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setViewportUpdateMode(QGraphicsView.ViewportUpdateMode.BoundingRectViewportUpdate)
+        self.setTransformationAnchor(QGraphicsView.ViewportAnchor.NoAnchor)
+        self.setResizeAnchor(QGraphicsView.ViewportAnchor.NoAnchor)
+        self.setDragMode(QGraphicsView.DragMode.RubberBandDrag)
+        self.setOptimizationFlag(QGraphicsView.OptimizationFlag.DontSavePainterState)
+        self.viewport().setMouseTracking(True)
+        self.setAccessibleName("Workflow canvas")
+        document.replaced.connect(self._on_replaced)
+        theme.changed.connect(self.viewport().update)
+        scene.node_chosen.connect(self._describe)
+        self._describe("")
+
+    @property
+    def scale_now(self) -> float:
+        """The scale; 1.0 is 100 %."""
+        return self.transform().m11()
+
+    def zoom_by(self, factor: float, at: QPointF | None = None) -> None:
+        """Zoom and keep the point `at` (viewport coordinates, otherwise the middle) still."""
+        anchor = at or QPointF(self.viewport().rect().center())
+        wanted = min(MAX_SCALE, max(MIN_SCALE, self.scale_now * factor))
+        before = self.mapToScene(anchor.toPoint())
+        self._set_scale(wanted)
+        moved = self.mapFromScene(before) - anchor.toPoint()
+        self._scroll_by(moved)
+        self._fits = False
+
+    def zoom_to(self, scale: float) -> None:
+        """Zoom to a scale around the middle."""
+        self.zoom_by(scale / self.scale_now)
+
+    def fit(self) -> None:
+        """Show the whole graph."""
+        self._fits = True
+        rect = self._scene.content_rect()
+        room = self.viewport().rect().adjusted(_FIT_MARGIN, _FIT_MARGIN, -_FIT_MARGIN, -_FIT_MARGIN)
+        if rect.isEmpty() or room.width() <= 0 or room.height() <= 0:
+            self._set_scale(1.0)
+            self.centerOn(QPointF(0, 0))
+            return
+        scale = min(room.width() / rect.width(), room.height() / rect.height(), FIT_SCALE)
+        self._set_scale(max(MIN_SCALE, scale))
+        self.centerOn(rect.center())
+
+    def reveal(self, node_id: str) -> None:
+        """Bring a node into view if it is not."""
+        item = self._scene.items_by_node.get(node_id)
+        if item is not None:
+            shown = self.mapToScene(self.viewport().rect()).boundingRect()
+            if not shown.contains(item.shape_rect()):
+                self._fits = False
+                self.ensureVisible(item.shape_rect(), 40, 40)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Zoom at the pointer."""
+        delta = event.angleDelta().y() or event.angleDelta().x()
+        if delta:
+            self.zoom_by(1.2 ** (delta / 120), event.position())
+        event.accept()
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        """Pinch to zoom; forget the hovered edge when the pointer leaves."""
+        if isinstance(event, QNativeGestureEvent) and (
+            event.gestureType() == Qt.NativeGestureType.ZoomNativeGesture
+        ):
+            self.zoom_by(1 + event.value(), event.position())
+            return True
+        if event.type() == QEvent.Type.Leave:
+            self._scene.hover(None)
+        return super().viewportEvent(event)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Begin to pan with the middle button or with space held, else select."""
+        left_with_space = self._space_is_down and event.button() == Qt.MouseButton.LeftButton
+        if event.button() == Qt.MouseButton.MiddleButton or left_with_space:
+            self._panning_from = event.position().toPoint()
+            self.viewport().setCursor(Qt.CursorShape.ClosedHandCursor)
+            event.accept()
+            return
+        super().mousePressEvent(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Pan, or let the edge below the pointer stand out."""
+        here = event.position().toPoint()
+        if self._panning_from is not None:
+            self._scroll_by(self._panning_from - here)
+            self._panning_from = here
+            self._fits = False
+            event.accept()
+            return
+        if not event.buttons():
+            edge = self._scene.hover(self.mapToScene(here))
+            self.viewport().setToolTip(self._edge_words(edge.wire) if edge else "")
+        super().mouseMoveEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """End panning."""
+        if self._panning_from is not None:
+            self._panning_from = None
+            self._show_hand()
+            event.accept()
+            return
+        super().mouseReleaseEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Walk along the edges, pan, fit, enter a node."""
+        key = Qt.Key(event.key())
+        if key in _ARROWS and not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier:
+            self._walk(_ARROWS[key])
+        elif key == Qt.Key.Key_Space:
+            if not event.isAutoRepeat():
+                self._space_is_down = True
+                self._show_hand()
+        elif key == Qt.Key.Key_Escape:
+            self._scene.choose_node("")
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self._scene.chosen_node():
+            self.node_entered.emit(self._scene.chosen_node())
+        elif key == Qt.Key.Key_F and not event.modifiers():
+            self.fit()
+        else:
+            super().keyPressEvent(event)
+
+    def keyReleaseEvent(self, event: QKeyEvent) -> None:
+        """Let go of the hand."""
+        if event.key() == Qt.Key.Key_Space and not event.isAutoRepeat():
+            self._space_is_down = False
+            self._show_hand()
+        super().keyReleaseEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the graph fitted if it was."""
+        super().resizeEvent(event)
+        if self._fits:
+            self.fit()
+
+    def drawBackground(self, painter: QPainter, rect: QRectF | QRect) -> None:
+        """Paint the ground and, where it would not be a blur, the dotted grid."""
+        tokens = self._theme.tokens
+        rect = QRectF(rect)
+        painter.fillRect(rect, tokens.color("ground"))
+        scale = self.scale_now
+        if scale < 0.5:
+            return
+        step = GRID_STEP * 2
+        pen = QPen(QColor(tokens.grid_dot), max(1.2, 1.8 * scale))
+        pen.setCosmetic(True)
+        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(pen)
+        left, top = rect.left() // step * step, rect.top() // step * step
+        columns = range(int((rect.right() - left) // step) + 1)
+        rows = range(int((rect.bottom() - top) // step) + 1)
+        painter.drawPoints(
+            [QPointF(left + step * column, top + step * row) for column in columns for row in rows]
+        )
+
+    def _walk(self, direction: str) -> None:
+        graph = self._document.graph
+        chosen = neighbour(self._scene.chosen_node(), direction, graph.wires, self._document.places)
+        if chosen:
+            self._scene.choose_node(chosen)
+            self.reveal(chosen)
+
+    def _set_scale(self, scale: float) -> None:
+        self.resetTransform()
+        self.scale(scale, scale)
+        self.zoomed.emit(scale)
+
+    def _scroll_by(self, distance: QPoint) -> None:
+        across, down = self.horizontalScrollBar(), self.verticalScrollBar()
+        across.setValue(across.value() + distance.x())
+        down.setValue(down.value() + distance.y())
+
+    def _show_hand(self) -> None:
+        if self._space_is_down:
+            self.viewport().setCursor(Qt.CursorShape.OpenHandCursor)
+        else:
+            self.viewport().unsetCursor()
+
+    def _edge_words(self, wire: object) -> str:
+        source, target = getattr(wire, "source", ""), getattr(wire, "target", "")
+        return f"{self._document.label(source)} → {self._document.label(target)}"
+
+    def _on_replaced(self) -> None:
+        # After the scene has built its items: it listens to the same signal.
+        QTimer.singleShot(0, self, self.fit)
+        self._describe("")
+
+    def _describe(self, node_id: str) -> None:
+        count = len(self._document.graph.cards)
+        words = f"{count} nodes" if count != 1 else "1 node"
+        item = self._scene.items_by_node.get(node_id)
+        if item is not None:
+            words += f"; selected: {item.spoken()}"
+        self.setAccessibleDescription(words)

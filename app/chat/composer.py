@@ -1,0 +1,205 @@
+"""Where a person writes: it starts a run, answers a node, or goes along with a retry."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from PySide6.QtCore import QEvent, QPoint, QSize, Qt, Signal
+from PySide6.QtGui import QAction, QFocusEvent, QKeyEvent, QTextOption
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QPlainTextEdit,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.theme.status_mark import StatusMark
+from app.theme.theme import Theme
+
+_MOST_LINES = 10
+
+
+class Address(NamedTuple):
+    """What will become of the text.
+
+    `kind` is `start` (a run), `answer`, `message`, `retry` (with the text) or `none`; `line` says
+    it in words; `others` are further nodes that wait, as pairs of id and label.
+    """
+
+    kind: str
+    node_id: str = ""
+    line: str = ""
+    placeholder: str = ""
+    others: tuple[tuple[str, str], ...] = ()
+    allows_empty: bool = False
+
+
+NOWHERE = Address("none")
+
+
+class Composer(QFrame):
+    """A field that grows with its text.
+
+    Signals:
+        sent: The address and the text; the field keeps the text until `clear` is called.
+        other_chosen: The person wants to answer this node instead.
+    """
+
+    sent = Signal(object, str)
+    other_chosen = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.address = NOWHERE
+        self.setProperty("kind", "composer")
+        self.mark = StatusMark(theme, "question", "waiting", 13, self)
+        self.line = QLabel(self)
+        self.line.setProperty("kind", "small")
+        self.line.setTextFormat(Qt.TextFormat.PlainText)
+        self.other = QPushButton("Answer another", self)
+        self.other.setProperty("kind", "chip")
+        self.other.clicked.connect(self._choose_other)
+        self._menu = QMenu(self)
+        self.field = _Field(self)
+        self.field.setAccessibleName("Message")
+        self.field.entered.connect(self.send)
+        self.field.textChanged.connect(self._update)
+        self.field.focused.connect(self._show_focus)
+        self.button = QPushButton(self)
+        self.button.setProperty("kind", "send")
+        self.button.setIconSize(QSize(16, 16))
+        self.button.clicked.connect(self.send)
+        head = QHBoxLayout()
+        head.setSpacing(6)
+        head.addWidget(self.mark)
+        head.addWidget(self.line, 1)
+        head.addWidget(self.other)
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addWidget(self.field, 1)
+        row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignBottom)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(14, 8, 8, 8)
+        box.setSpacing(2)
+        box.addLayout(head)
+        box.addLayout(row)
+        theme.changed.connect(self._dress)
+        self._dress()
+        self.show_address(NOWHERE)
+
+    @property
+    def text(self) -> str:
+        """What is written, without blanks around it."""
+        return self.field.toPlainText().strip()
+
+    def clear(self) -> None:
+        """Empty the field."""
+        self.field.clear()
+
+    def show_address(self, address: Address) -> None:
+        """Say what will become of the text; what is written and the focus stay as they are."""
+        self.address = address
+        waits = address.kind == "answer"
+        self.mark.setVisible(address.kind in ("answer", "retry"))
+        self.mark.show_mark("question" if waits else "cross", "waiting" if waits else "failed")
+        self.line.setText(address.line)
+        self.line.setVisible(bool(address.line))
+        self.other.setVisible(bool(address.others))
+        self.field.setPlaceholderText(address.placeholder)
+        # Qt paints the text anew only when it appears or goes.
+        self.field.viewport().update()
+        self.field.setAccessibleDescription(address.line or address.placeholder)
+        words = {"start": "Run", "retry": "Retry", "answer": "Answer"}.get(address.kind, "Send")
+        self.button.setAccessibleName(words)
+        self.button.setToolTip(f"{words} (Enter)")
+        self._update()
+
+    def send(self) -> None:
+        """Hand the text on, if it can go anywhere."""
+        if self.button.isEnabled():
+            self.sent.emit(self.address, self.text)
+
+    def _update(self) -> None:
+        can_send = self.address.kind != "none" and (self.address.allows_empty or bool(self.text))
+        self.button.setEnabled(can_send)
+
+    def _choose_other(self) -> None:
+        self._menu.clear()
+        for node_id, label in self.address.others:
+            action = QAction(label, self._menu)
+            action.setData(node_id)
+            action.triggered.connect(self._other_triggered)
+            self._menu.addAction(action)
+        self._menu.popup(self.other.mapToGlobal(QPoint(0, self.other.height() + 2)))
+
+    def _other_triggered(self) -> None:
+        action = self.sender()
+        if isinstance(action, QAction):
+            self.other_chosen.emit(str(action.data()))
+
+    def _show_focus(self, has_focus: bool) -> None:
+        self.setProperty("focused", "true" if has_focus else "false")
+        self.style().unpolish(self)
+        self.style().polish(self)
+
+    def _dress(self) -> None:
+        self.button.setIcon(self._theme.icons.icon("send", "on_accent"))
+
+
+class _Field(QPlainTextEdit):
+    """Enter sends, Shift+Enter breaks the line; as high as its text, up to ten lines."""
+
+    entered = Signal()
+    focused = Signal(bool)
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setTabChangesFocus(True)
+        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.document().setDocumentMargin(2)
+        self.document().documentLayout().documentSizeChanged.connect(self._grow)
+        self._grow()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._grow()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if is_enter and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+                event.ignore()
+            else:
+                self.entered.emit()
+            return
+        super().keyPressEvent(event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.focused.emit(True)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.focused.emit(False)
+
+    def _grow(self) -> None:
+        lines = max(1, round(self.document().size().height()))
+        many = lines > _MOST_LINES
+        policy = (
+            Qt.ScrollBarPolicy.ScrollBarAsNeeded if many else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+        )
+        self.setVerticalScrollBarPolicy(policy)
+        height = self.fontMetrics().lineSpacing() * min(lines, _MOST_LINES) + 10
+        if height != self.height() or self.minimumHeight() != height:
+            self.setFixedHeight(height)

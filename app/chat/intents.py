@@ -1,0 +1,29 @@
+"""What a person can ask for from within the conversation."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal
+
+
+class ChatIntents(QObject):
+    """Carries wishes from cards to whoever fulfils them.
+
+    Signals:
+        answered: Node id, pause id and text of an answer.
+        decided: Approval id, whether to allow, and the reason of a denial.
+        retried: Id of a failed node that is to be tried again.
+        continued: The stopped run is to go on.
+        demo_wanted: The workflow is to run on the demo model.
+        node_shown: Id of a node that is to be shown on the canvas.
+        composer_wanted: Id of a node that is to be answered in the composer.
+        refused: The last wish could not be fulfilled; cards can be used again.
+    """
+
+    answered = Signal(str, str, str)
+    decided = Signal(str, bool, str)
+    retried = Signal(str)
+    continued = Signal()
+    demo_wanted = Signal()
+    node_shown = Signal(str)
+    composer_wanted = Signal(str)
+    refused = Signal()

@@ -1,0 +1,90 @@
+"""The lower part of the window: conversation and trace behind tabs."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QHBoxLayout,
+    QPushButton,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.actions import Actions
+from app.chat.panel import ChatPanel
+from app.history.trace_panel import TracePanel
+from app.theme.theme import Theme
+
+BAR_HEIGHT = 40
+_TABS = ("Chat", "Trace")
+
+
+class Dock(QWidget):
+    """The tabs and what is behind them; collapsed, only the tabs are left.
+
+    Signals:
+        opened: A tab was chosen while the dock was collapsed.
+    """
+
+    opened = Signal()
+
+    def __init__(self, theme: Theme, actions: Actions, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.setProperty("kind", "ground")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.chat = ChatPanel(theme, self)
+        self.trace = TracePanel(theme, self)
+        self._stack = QStackedWidget(self)
+        self._stack.addWidget(self.chat)
+        self._stack.addWidget(self.trace)
+        self._tabs = QButtonGroup(self)
+        self._tabs.idClicked.connect(self.show_tab)
+        self._fold = QToolButton(self)
+        self._fold.setToolTip(actions.tip("dock"))
+        self._fold.setAccessibleName("Fold or unfold")
+        self._fold.clicked.connect(actions["dock"].trigger)
+        bar = QHBoxLayout()
+        bar.setContentsMargins(12, 6, 10, 4)
+        bar.setSpacing(4)
+        for index, name in enumerate(_TABS):
+            tab = QPushButton(name, self)
+            tab.setProperty("kind", "tab")
+            tab.setCheckable(True)
+            self._tabs.addButton(tab, index)
+            bar.addWidget(tab)
+        bar.addSpacing(12)
+        bar.addWidget(self.chat.filter_bar, 1)
+        bar.addStretch(0)
+        bar.addWidget(self._fold)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(0)
+        box.addLayout(bar)
+        box.addWidget(self._stack, 1)
+        theme.changed.connect(self._dress)
+        self.show_tab(0)
+        self.is_folded = False
+        self._dress()
+
+    def show_tab(self, index: int) -> None:
+        """Show the conversation (0) or the trace (1)."""
+        self._stack.setCurrentIndex(index)
+        self._tabs.button(index).setChecked(True)
+        self.chat.filter_bar.setVisible(index == 0)
+        self.opened.emit()
+
+    def set_folded(self, is_folded: bool) -> None:
+        """Leave only the tabs, or show everything again."""
+        self.is_folded = is_folded
+        self._stack.setVisible(not is_folded)
+        self.setMaximumHeight(BAR_HEIGHT if is_folded else 16_777_215)
+        self.setMinimumHeight(BAR_HEIGHT if is_folded else 190)
+        self._dress()
+
+    def _dress(self) -> None:
+        name = "chevron-up" if self.is_folded else "chevron-down"
+        self._fold.setIcon(self._theme.icons.icon(name))

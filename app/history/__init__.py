@@ -1,0 +1,1 @@
+"""What a run did: its trace, and later the runs before it."""

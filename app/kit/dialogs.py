@@ -1,0 +1,53 @@
+"""Dialogs that are awaited. None of them runs a loop of its own: other tasks go on meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from PySide6.QtWidgets import QDialog, QFileDialog, QMessageBox, QWidget
+
+
+async def finished(dialog: QDialog) -> int:
+    """Open a dialog and wait for its result; it is closed if the waiting is cancelled."""
+    done: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+    def settle(result: int) -> None:
+        if not done.done():
+            done.set_result(result)
+
+    dialog.finished.connect(settle)
+    dialog.open()
+    try:
+        return await done
+    finally:
+        dialog.finished.disconnect(settle)
+        dialog.close()
+        dialog.deleteLater()
+
+
+async def choose_file(parent: QWidget, title: str, folder: Path | None) -> Path | None:
+    """Ask for a workflow file; `None` if the person thought better of it."""
+    dialog = QFileDialog(parent, title)
+    dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+    dialog.setNameFilters(["Workflows (*.workflow.json *.json)", "All files (*)"])
+    if folder is not None:
+        dialog.setDirectory(str(folder))
+    if await finished(dialog) != QDialog.DialogCode.Accepted.value:
+        return None
+    chosen = dialog.selectedFiles()
+    return Path(chosen[0]) if chosen else None
+
+
+async def confirm(parent: QWidget, title: str, text: str, yes: str, no: str = "Cancel") -> bool:
+    """Ask before something that cannot be taken back."""
+    box = QMessageBox(parent)
+    box.setIcon(QMessageBox.Icon.NoIcon)
+    box.setWindowTitle(title)
+    box.setText(title)
+    box.setInformativeText(text)
+    accept = box.addButton(yes, QMessageBox.ButtonRole.AcceptRole)
+    box.addButton(no, QMessageBox.ButtonRole.RejectRole)
+    box.setDefaultButton(accept)
+    await finished(box)
+    return box.clickedButton() is accept

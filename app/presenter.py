@@ -1,0 +1,179 @@
+"""From how things stand to what the window shows; it decides nothing and asks for nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from PySide6.QtCore import QObject
+
+import resources
+from app.canvas.run_overlay import RunOverlay
+from app.chat.addressing import IDLE_FACTS, address_for
+from app.chat.transcript_model import TranscriptModel
+from app.kit.formats import count_text, duration_text, plural
+from app.main_window import MainWindow
+from app.run_session import RunSession
+from app.sidebar import WorkflowEntry
+from app.theme.statuses import WORKING
+from orchestration.runs.view_values import RunStatus
+
+DEMO_SENTENCE = "Demo model: runs on your computer, makes things up"
+_MOST_NAMED = 3
+
+
+class ReadyState(NamedTuple):
+    """Whether the open workflow can run: `state` is `checking`, `ready` or `blocked`."""
+
+    state: str
+    sentence: str
+
+
+CHECKING = ReadyState("checking", "Getting ready…")
+NOTHING_OPEN = ReadyState("blocked", "No workflow is open")
+
+
+class Presenter(QObject):
+    """Shows one document with its run, if it has one, and what waits in all runs.
+
+    Attributes:
+        session: The run of the open document, the last one if it is over.
+        ready: Whether the open document can run.
+        is_starting: A run is being prepared.
+    """
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self._chat = window.dock.chat
+        self._overlay = RunOverlay(window.scene, self)
+        self._overlay.ticked.connect(self._show_activity)
+        self._shown_model: TranscriptModel | None = None
+        self.session: RunSession | None = None
+        self.draft = TranscriptModel(self)
+        self.ready = CHECKING
+        self.is_starting = False
+
+    def refresh(self, sessions: Iterable[RunSession]) -> None:
+        """Bring the whole window in line."""
+        all_sessions = list(sessions)
+        session = self.session
+        view = session.view if session is not None else None
+        active = session is not None and session.is_active
+        model = session.model if session is not None else self.draft
+        if model is not self._shown_model:
+            self._shown_model = model
+            self._chat.show_model(model)
+        self._overlay.show_view(view)
+        self._window.dock.trace.follow(view.trace if view is not None else ())
+        self._window.top_bar.show_running(active)
+        can_run = self.ready.state == "ready" and not active and not self.is_starting
+        self._window.actions_.enable(
+            {
+                "run": can_run,
+                "stop": active,
+                "continue": view is not None
+                and not active
+                and view.status in (RunStatus.STOPPED, RunStatus.FAILED),
+            }
+        )
+        self._show_run_tip(can_run)
+        self._window.top_bar.chip.show_state(*self.ready)
+        self.show_address()
+        self._show_activity()
+        waiting = [entry for each in all_sessions for entry in each.waiting()]
+        self._window.waiting_list.show_entries(waiting)
+        self._window.top_bar.show_waiting(len(waiting))
+        self._show_sidebar(all_sessions)
+        self._show_empty_text()
+
+    def show_address(self) -> None:
+        """Say whom the composer speaks to."""
+        facts = self.session.facts() if self.session is not None else IDLE_FACTS
+        is_ready = self.ready.state == "ready" and not self.is_starting
+        address = address_for(
+            facts,
+            self._window.scene.chosen_node(),
+            is_ready=is_ready,
+            why_not="Starting…" if self.is_starting else self.ready.sentence,
+        )
+        if address != self._chat.composer.address:
+            self._chat.composer.show_address(address)
+
+    def _show_run_tip(self, can_run: bool) -> None:
+        action = self._window.actions_["run"]
+        tip = self._window.actions_.tip("run")
+        if not can_run and self.ready.state != "ready":
+            tip = f"{tip}: {self.ready.sentence}"
+        if action.toolTip() != tip:
+            action.setToolTip(tip)
+
+    def _show_activity(self) -> None:
+        session = self.session
+        if session is None or not session.is_active:
+            self._chat.show_activity("Starting…" if self.is_starting else "", "dots", "idle")
+            return
+        infos = self._overlay.infos
+        at_work = [key for key in session.activity() if infos[key].status in WORKING]
+        queued = len(session.activity()) - len(at_work)
+        labels = session.view.labels
+        if len(at_work) == 1:
+            info = infos[at_work[0]]
+            verb = "is running a tool" if info.status == "running_tool" else "is thinking"
+            text = f"{labels[at_work[0]]} {verb}"
+            if info.seconds is not None and info.seconds >= 1:
+                text += f" · {duration_text(info.seconds)}"
+        elif at_work:
+            named = ", ".join(labels[key] for key in at_work[:_MOST_NAMED])
+            more = f" and {len(at_work) - _MOST_NAMED} more" if len(at_work) > _MOST_NAMED else ""
+            text = f"{plural(len(at_work), 'node')} at work: {named}{more}"
+        else:
+            text = ""
+        if queued and text:
+            text += f" · {queued} queued"
+        used = session.view.usage
+        if text and used.tokens_out is not None:
+            text += f" · {count_text((used.tokens_in or 0) + used.tokens_out)} tokens so far"
+        self._chat.show_activity(text)
+
+    def _show_sidebar(self, sessions: Sequence[RunSession]) -> None:
+        status = {each.path: str(each.view.status) for each in sessions if each.path is not None}
+        known = dict(example_workflows())
+        for path, name in self._window.state.recent():
+            known[path] = name or known.get(path, path.stem)
+        document = self._window.document
+        if document.path is not None:
+            known[document.path] = document.graph.name or document.path.stem
+        entries = [WorkflowEntry(path, name, status.get(path, "")) for path, name in known.items()]
+        self._window.sidebar.show_entries(entries, document.path)
+
+    def _show_empty_text(self) -> None:
+        document = self._window.document
+        chosen = self._window.scene.chosen_node()
+        if document.path is None:
+            self._chat.show_empty_text(
+                "Open a workflow",
+                "Drop a workflow file on the window, or choose Open Workflow in the sidebar.",
+            )
+        elif chosen and self._shown_model is not None and self._shown_model.rows:
+            self._chat.show_empty_text(
+                f"Nothing from {document.label(chosen)} yet", "Choose All to see everything."
+            )
+        elif self.ready.state == "ready":
+            name = document.graph.name or "the workflow"
+            self._chat.show_empty_text(
+                f"What should {name} work on?",
+                "Write it below and press Enter, or press Run to start without a text.",
+            )
+        else:
+            self._chat.show_empty_text(self.ready.sentence, "")
+
+
+def example_workflows() -> list[tuple[Path, str]]:
+    """The workflows that come with the program: file and name."""
+    folder = Path(resources.__file__ or "").parent / "examples"
+    return [
+        (file, file.name.removesuffix(".workflow.json").replace("-", " ").capitalize())
+        for file in sorted(folder.glob("*.workflow.json"))
+    ]

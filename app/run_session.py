@@ -1,0 +1,108 @@
+"""One run as the window follows it: its events once a frame, its transcript, its facts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from app.chat.addressing import RunFacts
+from app.chat.transcript_feed import TranscriptFeed
+from app.chat.transcript_model import TranscriptModel
+from app.kit.run_bridge import RunBridge
+from app.waiting_list import WaitingEntry
+from engine.graph.workflow import Workflow
+from orchestration.backend import Backend
+from orchestration.runs.run_view import RunView
+from orchestration.runs.view_values import RunStatus
+
+_OVER = frozenset({RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.STOPPED})
+
+
+class RunSession(QObject):
+    """Follows one run of one workflow.
+
+    Signals:
+        advanced: Something happened; emitted at most once a frame.
+    """
+
+    advanced = Signal()
+
+    def __init__(
+        self, backend: Backend, run_id: str, path: Path | None, workflow: Workflow, parent: QObject
+    ) -> None:
+        super().__init__(parent)
+        self.run_id = run_id
+        self.path = path
+        self.workflow = workflow
+        self.view: RunView = backend.view(run_id)
+        self.model = TranscriptModel(self)
+        self._feed = TranscriptFeed(self.model, self.view)
+        # In one step with the view, so that nothing is told twice or not at all.
+        self._bridge = RunBridge(backend.subscribe(run_id), self)
+        self._feed.catch_up()
+        self._bridge.records.connect(self._take)
+
+    @property
+    def is_active(self) -> bool:
+        """Whether the run can still go on by itself or with a person's help."""
+        return self.view.ended_as not in _OVER
+
+    def close(self) -> None:
+        """Follow the run no longer."""
+        self._bridge.close()
+
+    def facts(self) -> RunFacts:
+        """What the composer needs to know."""
+        view = self.view
+        return RunFacts(
+            is_active=self.is_active,
+            waiting={key: pending.label for key, pending in view.pending_inputs.items()},
+            failed={key: retryable.label for key, retryable in view.retryables.items()},
+            talking={key: view.labels[key] for key in self._talking()},
+            undecided=len(view.pending_approvals),
+        )
+
+    def waiting(self) -> list[WaitingEntry]:
+        """What waits for the person in this run."""
+        if not self.is_active:
+            return []
+        view, name = self.view, self.workflow.name
+        entries = [
+            WaitingEntry(self.run_id, key, "question", f"{name} / {each.label}", each.question)
+            for key, each in view.pending_inputs.items()
+        ]
+        for request in view.pending_approvals.values():
+            inner = " / ".join((request.node_label, *request.path[1:]))
+            entries.append(
+                WaitingEntry(
+                    self.run_id,
+                    request.node_id,
+                    "approval",
+                    f"{name} / {inner}",
+                    request.tool_call.name,
+                )
+            )
+        entries += [
+            WaitingEntry(self.run_id, key, "retry", f"{name} / {each.label}", each.error)
+            for key, each in view.retryables.items()
+        ]
+        return entries
+
+    def activity(self) -> list[str]:
+        """The ids of the nodes at work."""
+        return [key for key, status in self.view.status_by_node.items() if status.is_busy]
+
+    def _talking(self) -> list[str]:
+        """Nodes at work that take messages meanwhile."""
+        talking = []
+        for node_id in self.activity():
+            agent = self.workflow.node(node_id).agent
+            if agent is not None and (agent.request_user_input or agent.conversation_mode):
+                talking.append(node_id)
+        return talking
+
+    def _take(self, records: list[object]) -> None:
+        self._feed.apply(records)  # type: ignore[arg-type]
+        self.model.flush()
+        self.advanced.emit()

@@ -1,0 +1,157 @@
+"""The list at the left: the workflows that were open before, and the example."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.actions import Actions
+from app.theme.status_mark import StatusMark
+from app.theme.theme import Theme
+
+WIDTH = 216
+
+
+class WorkflowEntry(NamedTuple):
+    """One workflow; `status` is that of its run, empty where it has none."""
+
+    path: Path
+    name: str
+    status: str = ""
+
+
+_RUN_MARKS = {
+    "running": ("disc", "running", "running"),
+    "paused": ("question", "waiting", "waiting for you"),
+    "completed": ("check", "done", "done"),
+    "failed": ("cross", "failed", "failed"),
+    "stopped": ("square", "idle", "stopped"),
+}
+
+
+class Sidebar(QWidget):
+    """The list.
+
+    Signals:
+        chosen: Path of the workflow to show.
+    """
+
+    chosen = Signal(object)
+
+    def __init__(self, theme: Theme, actions: Actions, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._actions = actions
+        self._entries: list[WorkflowEntry] = []
+        self._rows: dict[Path, QPushButton] = {}
+        self._current: Path | None = None
+        self.setProperty("kind", "panel")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setMinimumWidth(160)
+        self._logo = QLabel(self)
+        name = QLabel("OpenFlow", self)
+        name.setProperty("kind", "title")
+        head = QHBoxLayout()
+        head.setContentsMargins(8, 0, 0, 0)
+        head.setSpacing(8)
+        head.addWidget(self._logo)
+        head.addWidget(name, 1)
+        section = QLabel("WORKFLOWS", self)
+        section.setProperty("kind", "section")
+        section.setContentsMargins(8, 0, 0, 0)
+        inside = QWidget(self)
+        self._list = QVBoxLayout(inside)
+        self._list.setContentsMargins(0, 0, 0, 0)
+        self._list.setSpacing(2)
+        self._list.addStretch(1)
+        area = QScrollArea(self)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setWidgetResizable(True)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setWidget(inside)
+        self._open = self._row("Open Workflow…")
+        self._open.setToolTip(actions.tip("open"))
+        self._open.clicked.connect(actions["open"].trigger)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(8, 14, 8, 8)
+        box.setSpacing(6)
+        box.addLayout(head)
+        box.addSpacing(12)
+        box.addWidget(section)
+        box.addWidget(area, 1)
+        box.addWidget(self._open)
+        theme.changed.connect(self._dress)
+        self._dress()
+
+    def show_entries(self, entries: Sequence[WorkflowEntry], current: Path | None) -> None:
+        """Show these workflows; `current` is the open one."""
+        if list(entries) == self._entries and current == self._current:
+            return
+        self._entries = list(entries)
+        self._current = current
+        focused = next((path for path, row in self._rows.items() if row.hasFocus()), None)
+        for row in self._rows.values():
+            self._list.removeWidget(row)
+            row.deleteLater()
+        self._rows = {}
+        for index, entry in enumerate(self._entries):
+            row = self._entry_row(entry)
+            self._list.insertWidget(index, row)
+            self._rows[entry.path] = row
+        if focused in self._rows:
+            self._rows[focused].setFocus()
+
+    def names(self) -> list[str]:
+        """What is listed, from top to bottom."""
+        return [entry.name for entry in self._entries]
+
+    def _entry_row(self, entry: WorkflowEntry) -> QPushButton:
+        row = self._row(entry.name)
+        row.setIcon(self._theme.icons.icon("workflow"))
+        row.setCheckable(True)
+        row.setChecked(entry.path == self._current)
+        row.setProperty("path", str(entry.path))
+        row.clicked.connect(self._on_clicked)
+        mark = _RUN_MARKS.get(entry.status)
+        words = entry.name
+        if mark is not None:
+            shape, color, meaning = mark
+            words = f"{entry.name}, {meaning}"
+            inside = QHBoxLayout(row)
+            inside.setContentsMargins(0, 0, 8, 0)
+            inside.addStretch(1)
+            inside.addWidget(StatusMark(self._theme, shape, color, 11, row))
+        row.setAccessibleName(words)
+        row.setToolTip(f"{words}\n{entry.path}")
+        return row
+
+    def _row(self, text: str) -> QPushButton:
+        row = QPushButton(text, self)
+        row.setProperty("kind", "row")
+        return row
+
+    def _on_clicked(self) -> None:
+        row = self.sender()
+        if isinstance(row, QPushButton):
+            row.setChecked(Path(str(row.property("path"))) == self._current)
+            self.chosen.emit(Path(str(row.property("path"))))
+
+    def _dress(self) -> None:
+        self._logo.setPixmap(self._theme.icons.pixmap("openflow", "text", 18))
+        self._open.setIcon(self._theme.icons.icon("open"))
+        entries, self._entries = self._entries, []
+        if entries:
+            self.show_entries(entries, self._current)

@@ -1,0 +1,358 @@
+"""What a person asks of the window becomes calls of the backend; what they refuse is said."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject
+
+from app.chat.composer import Address
+from app.chat.rows import PROBLEMS
+from app.kit.dialogs import choose_file, confirm
+from app.kit.formats import plural
+from app.kit.tasks import Tasks
+from app.main_window import MainWindow
+from app.presenter import (
+    CHECKING,
+    DEMO_SENTENCE,
+    NOTHING_OPEN,
+    Presenter,
+    ReadyState,
+    example_workflows,
+)
+from app.run_session import RunSession
+from app.waiting_list import WaitingEntry
+from engine.graph.problems import Problem
+from engine.graph.workflow import Workflow
+from engine.vocabulary.errors import EngineError
+from orchestration.backend import Backend
+from orchestration.errors import RunRefused, UserError
+from orchestration.runs.requests import RunOverrides, RunRequest
+
+logger = logging.getLogger(__name__)
+
+DEMO = RunOverrides(provider="embedded")
+_STOP_S = 5.0
+_DRAIN_S = 2.0
+_CLOSE_S = 8.0
+
+
+class Workbench(QObject):
+    """Joins one window and the backend. Needs a running event loop."""
+
+    def __init__(self, window: MainWindow, backend: Backend) -> None:
+        super().__init__(window)
+        self._window = window
+        self._backend = backend
+        self._document = window.document
+        self._chat = window.dock.chat
+        self.tasks = Tasks(self.report)
+        self._sessions: dict[Path, RunSession] = {}
+        self._overrides: dict[Path, RunOverrides] = {}
+        self._presenter = Presenter(window)
+        self._connect()
+
+    def begin(self, path: Path | None) -> None:
+        """Read the model of what is on screen already, or show that nothing is open."""
+        if path is None:
+            self._presenter.ready = NOTHING_OPEN
+            self._refresh()
+        else:
+            self._refresh()
+            self._do(self._open(path, is_first=True), "open the first workflow")
+
+    def report(self, error: BaseException) -> None:
+        """Tell of a failure that nobody has foreseen."""
+        logger.error("something unexpected happened", exc_info=error)
+        self._window.toasts.show_error(f"Something unexpected happened: {error}")
+
+    async def agrees_to_close(self) -> bool:
+        """Ask before runs are ended; without any there is nothing to ask."""
+        active = [session for session in self._sessions.values() if session.is_active]
+        if not active:
+            return True
+        names = ", ".join(dict.fromkeys(session.workflow.name for session in active))
+        return await confirm(
+            self._window,
+            "Stop and quit?",
+            f"{plural(len(active), 'run')} under way: {names}. Quitting stops what is running.",
+            "Stop and Quit",
+        )
+
+    async def close(self) -> None:
+        """Stop the runs, end the tasks, close the backend: in this order, and within bounds."""
+        active = [session for session in self._sessions.values() if session.is_active]
+        stops = [self._backend.stop_run(session.run_id) for session in active]
+        await _within(_STOP_S, asyncio.gather(*stops), "stopping the runs")
+        for session in self._sessions.values():
+            session.close()
+        if not await self.tasks.drain(_DRAIN_S):
+            logger.warning("some tasks did not end in time")
+        await _within(_CLOSE_S, self._backend.aclose(), "closing the backend")
+
+    def _connect(self) -> None:
+        window, chat = self._window, self._chat
+        window.wished.connect(self._on_wish)
+        window.file_dropped.connect(self._open_file)
+        window.sidebar.chosen.connect(self._open_file)
+        window.scene.node_chosen.connect(self._on_node_chosen)
+        window.canvas.node_entered.connect(self._write_to)
+        window.dock.trace.node_chosen.connect(window.scene.choose_node)
+        window.waiting_list.chosen.connect(self._go_to_waiting)
+        chat.filter_chosen.connect(window.scene.choose_node)
+        chat.composer.sent.connect(self._on_sent)
+        chat.composer.other_chosen.connect(window.scene.choose_node)
+        chat.intents.answered.connect(self._on_answered)
+        chat.intents.decided.connect(self._on_decided)
+        chat.intents.retried.connect(self._on_retried)
+        chat.intents.continued.connect(self._continue)
+        chat.intents.demo_wanted.connect(self._run_on_demo)
+        chat.intents.node_shown.connect(self._show_node)
+        chat.intents.composer_wanted.connect(self._write_to)
+
+    def _do(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        self.tasks.spawn(self._told(work), name)
+
+    async def _told(self, work: Coroutine[Any, Any, None]) -> None:
+        """Let `work` fail with a sentence for the person."""
+        try:
+            await work
+        except (UserError, EngineError) as error:
+            self._window.toasts.show_error(_sentence(error))
+            self._chat.intents.refused.emit()
+        finally:
+            self._refresh()
+
+    def _refresh(self) -> None:
+        self._presenter.refresh(self._sessions.values())
+
+    def _on_wish(self, action_id: str) -> None:
+        if action_id == "open":
+            self._do(self._ask_for_file(), "open a workflow")
+        elif action_id == "open_example":
+            examples = example_workflows()
+            if examples:
+                self._open_file(examples[0][0])
+        elif action_id == "run":
+            self._start(self._chat.composer.text)
+        elif action_id == "stop":
+            self._stop()
+        elif action_id == "continue":
+            self._continue()
+
+    async def _ask_for_file(self) -> None:
+        folder = self._document.path.parent if self._document.path else None
+        file = await choose_file(self._window, "Open Workflow", folder)
+        if file is not None:
+            self._open_file(file)
+
+    def _open_file(self, path: Path) -> None:
+        self._do(self._open(path.absolute()), "open a workflow")
+
+    async def _open(self, path: Path, *, is_first: bool = False) -> None:
+        try:
+            workflow = await asyncio.to_thread(self._backend.load_workflow, path)
+        except UserError:
+            if is_first:
+                # Only its outline was on screen; there is nothing behind it.
+                self._document.clear()
+                self._presenter.ready = NOTHING_OPEN
+            raise
+        self._document.show_workflow(path, workflow)
+        self._window.state.remember_open(path, workflow.name)
+        self._show_session(self._sessions.get(path))
+        await self._check(path, workflow)
+
+    async def _check(self, path: Path, workflow: Workflow) -> None:
+        """Find out whether the open workflow can run, and what stands in its way."""
+        presenter = self._presenter
+        presenter.ready = CHECKING
+        self._refresh()
+        overrides = self._overrides.get(path, RunOverrides())
+        readiness, problems = await asyncio.to_thread(self._judge, workflow, overrides)
+        offers_demo = False
+        if problems or not readiness.ready:
+            demo, others = await asyncio.to_thread(self._judge, workflow, DEMO)
+            offers_demo = demo.ready and not others
+        if self._document.workflow is not workflow:
+            return
+        if problems:
+            presenter.ready = ReadyState("blocked", _in_short(problems))
+            self._show_problems(problems, offers_demo)
+        elif not readiness.ready:
+            presenter.ready = ReadyState("blocked", _sentence(readiness.sentence))
+        else:
+            words = DEMO_SENTENCE if readiness.is_demo else _sentence(readiness.sentence)
+            presenter.ready = ReadyState("ready", words)
+
+    def _judge(
+        self, workflow: Workflow, overrides: RunOverrides
+    ) -> tuple[Any, tuple[Problem, ...]]:
+        return (
+            self._backend.readiness(workflow, overrides),
+            self._backend.problems(workflow, overrides),
+        )
+
+    def _show_problems(self, problems: tuple[Problem, ...], offers_demo: bool) -> None:
+        draft = self._presenter.draft
+        draft.clear()
+        row = draft.add(PROBLEMS, "", "", 0.0)
+        row.payload = (problems, offers_demo)
+        row.is_open = True
+        draft.flush()
+
+    def _show_session(self, session: RunSession | None) -> None:
+        self._presenter.session = session
+        self._presenter.draft.clear()
+        self._presenter.draft.flush()
+        self._refresh()
+
+    def _start(self, text: str) -> None:
+        if self._window.actions_["run"].isEnabled():
+            self._presenter.is_starting = True
+            self._refresh()
+            self._do(self._run(text), "run")
+
+    async def _run(self, text: str) -> None:
+        path, workflow = self._document.path, self._document.workflow
+        try:
+            if path is None or workflow is None:
+                return
+            overrides = self._overrides.get(path, RunOverrides())
+            request = RunRequest(workflow=workflow, text=text, overrides=overrides)
+            try:
+                run_id = await self._backend.start_run(request)
+            except RunRefused as refusal:
+                self._presenter.session = None
+                self._show_problems(refusal.problems, offers_demo=False)
+                self._presenter.ready = ReadyState("blocked", _in_short(refusal.problems))
+                return
+            self._follow(run_id, path, workflow)
+            if self._chat.composer.text == text:
+                self._chat.composer.clear()
+        finally:
+            self._presenter.is_starting = False
+
+    def _follow(self, run_id: str, path: Path, workflow: Workflow) -> None:
+        old = self._sessions.pop(path, None)
+        session = RunSession(self._backend, run_id, path, workflow, self)
+        session.advanced.connect(self._refresh)
+        self._sessions[path] = session
+        if self._document.path == path:
+            self._window.scene.choose_node("")
+            self._show_session(session)
+        if old is not None:
+            old.close()
+            old.deleteLater()
+
+    def _run_on_demo(self) -> None:
+        path, workflow = self._document.path, self._document.workflow
+        if path is not None and workflow is not None:
+            self._overrides[path] = DEMO
+            self._do(self._check_and_start(path, workflow), "run on the demo model")
+
+    async def _check_and_start(self, path: Path, workflow: Workflow) -> None:
+        self._show_session(None)
+        await self._check(path, workflow)
+        self._refresh()
+        self._start(self._chat.composer.text)
+
+    def _stop(self) -> None:
+        session = self._presenter.session
+        if session is not None:
+            self._do(self._backend.stop_run(session.run_id), "stop the run")
+
+    def _continue(self) -> None:
+        session = self._presenter.session
+        if session is not None:
+            self._do(self._backend.continue_run(session.run_id), "continue the run")
+
+    def _on_sent(self, address: Address, text: str) -> None:
+        session = self._presenter.session
+        if address.kind == "start":
+            self._start(text)
+        elif session is not None:
+            self._do(self._send(session, address, text), "send a message")
+
+    async def _send(self, session: RunSession, address: Address, text: str) -> None:
+        run_id, node_id = session.run_id, address.node_id
+        if address.kind == "answer":
+            pending = session.view.pending_inputs.get(node_id)
+            pause_id = pending.pause_id if pending is not None else ""
+            await self._backend.answer(run_id, node_id, text, pause_id)
+        elif address.kind == "retry":
+            await self._backend.retry_node(run_id, node_id, text or None)
+        else:
+            await self._backend.send_message(run_id, node_id, text)
+        if self._chat.composer.text == text:
+            self._chat.composer.clear()
+
+    def _on_answered(self, node_id: str, pause_id: str, text: str) -> None:
+        session = self._presenter.session
+        if session is not None:
+            work = self._backend.answer(session.run_id, node_id, text, pause_id)
+            self._do(work, "answer a question")
+
+    def _on_decided(self, approval_id: str, allow: bool, reason: str) -> None:
+        session = self._presenter.session
+        if session is not None:
+            work = self._backend.decide(session.run_id, approval_id, allow, reason or None)
+            self._do(work, "decide about a call")
+
+    def _on_retried(self, node_id: str) -> None:
+        session = self._presenter.session
+        if session is not None:
+            self._do(self._backend.retry_node(session.run_id, node_id), "retry a node")
+
+    def _on_node_chosen(self, node_id: str) -> None:
+        session = self._presenter.session
+        if session is not None:
+            session.model.set_filter(node_id)
+        self._refresh()
+
+    def _show_node(self, node_id: str) -> None:
+        self._window.scene.choose_node(node_id)
+        self._window.canvas.reveal(node_id)
+
+    def _write_to(self, node_id: str) -> None:
+        self._window.scene.choose_node(node_id)
+        self._window.actions_["composer"].trigger()
+
+    def _go_to_waiting(self, entry: WaitingEntry) -> None:
+        self._do(self._go_to(entry), "go to what waits")
+
+    async def _go_to(self, entry: WaitingEntry) -> None:
+        for path, session in list(self._sessions.items()):
+            if session.run_id == entry.run_id and path != self._document.path:
+                await self._open(path)
+        self._show_node(entry.node_id)
+        self._window.dock.show_tab(0)
+        self._chat.transcript.jump_to_end()
+        if entry.kind == "approval":
+            self._chat.transcript.setFocus()
+            self._chat.transcript.focusNextChild()
+        else:
+            self._chat.composer.field.setFocus()
+
+
+async def _within(seconds: float, work: Any, what: str) -> None:
+    """Wait for `work`, but no longer than this; closing goes on whatever happens."""
+    try:
+        await asyncio.wait_for(work, seconds)
+    except TimeoutError:
+        logger.warning("%s took longer than %.0f s and was cut short", what, seconds)
+    except (UserError, EngineError, OSError):
+        logger.exception("%s failed", what)
+
+
+def _sentence(error: Exception | str) -> str:
+    text = str(error)
+    return text[:1].upper() + text[1:]
+
+
+def _in_short(problems: tuple[Problem, ...]) -> str:
+    return f"Can't run yet: {plural(len(problems), 'problem')}"

@@ -1,0 +1,273 @@
+"""The real window over a fake backend, put into a state to look at.
+
+Run as `python -m tests.support.window_demo --state waiting --theme dark`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtWidgets import QApplication
+
+from app import event_loop
+from app.gui import first_window
+from app.kit.window_state import WindowState
+from app.main_window import MainWindow
+from app.workbench import Workbench
+from engine.graph.problems import Problem
+from engine.vocabulary import events as ev
+from engine.vocabulary.messages import Question, QuestionOption, StructuredInput, Usage
+from engine.vocabulary.report import NodeOutput, PendingApproval, RunReport
+from engine.vocabulary.tools import ToolCall, ToolTier
+from orchestration.settings.provider_choice import Readiness
+from tests.support.fake_backend import DEMO_READY, FakeBackend, FakeRun
+from tests.support.qt_loop import turns, until
+
+NODES = (
+    ("idea", "Clarify idea", 0.0, 96.0),
+    ("plan", "Create plan", 360.0, 0.0),
+    ("risk", "Find risks", 360.0, 192.0),
+    ("brief", "Final brief", 720.0, 96.0),
+)
+EDGES = (("idea", "plan"), ("idea", "risk"), ("plan", "brief"), ("risk", "brief"))
+
+CLARIFIED = """Resumable uploads let a photo reach the server even when the connection breaks.
+
+The upload is split into **chunks of 4 MiB**, each with its own checksum:
+
+1. The client opens an upload session and keeps its id on disk.
+2. Chunks are sent, at most `3` at a time.
+3. After a break the client asks which chunks have arrived and sends the rest.
+"""
+
+
+def workflow_file(folder: Path) -> Path:
+    """A small workflow on disk."""
+    agent = {
+        "system_prompt": "You plan features.",
+        "task_prompt": "Do your part.",
+        "model": "",
+        "output_schema": {"type": "object"},
+    }
+    document = {
+        "id": "feature-planning",
+        "name": "Feature planning",
+        "nodes": [
+            {
+                "id": key,
+                "label": label,
+                "kind": "agent",
+                "position": {"x": x, "y": y},
+                "agent": agent | {"requestUserInput": key == "idea"},
+            }
+            for key, label, x, y in NODES
+        ],
+        "edges": [{"id": f"{a}-{b}", "from": a, "to": b} for a, b in EDGES],
+    }
+    file = folder / "feature-planning.workflow.json"
+    file.write_text(json.dumps(document, indent=2))
+    return file
+
+
+def _begin(run: FakeRun) -> None:
+    run.now = time.time() - 95
+    run.tell(
+        ev.ChatMessage("idea", "user", "Resumable uploads for a photo app"),
+        ev.NodeQueued("idea", "Clarify idea"),
+        ev.NodeStarted("idea", "Clarify idea"),
+    )
+
+
+def _stream(
+    run: FakeRun, node: str, text: str, *, role: str = "assistant", end: bool = True
+) -> None:
+    for start in range(0, len(text), 7):
+        run.tell(
+            ev.ChatMessageDelta(node, f"{node}-{role}", role, text[start : start + 7]),
+            seconds=0.05,
+        )
+    if end:
+        run.tell(ev.ChatMessageDelta(node, f"{node}-{role}", role, "", finalize=True))
+
+
+def _usage(run: FakeRun, node: str, tokens: int) -> None:
+    usage = Usage(prompt_tokens=tokens - 180, completion_tokens=180, total_tokens=tokens)
+    run.tell(ev.UsageReported(node, usage, "smollm2-135m-instruct", 4096))
+
+
+def _idea_done(run: FakeRun) -> None:
+    _begin(run)
+    _stream(run, "idea", "The user wants uploads that survive a break.", role="thinking")
+    _stream(run, "idea", CLARIFIED)
+    _usage(run, "idea", 612)
+    output = {
+        "summary": "Uploads that continue where they broke off",
+        "questions": ["How large is a typical photo?", "Which clients must be supported?"],
+    }
+    run.tell(ev.NodeCompleted("idea", "Clarify idea", output), seconds=6)
+    for node, label in (("plan", "Create plan"), ("risk", "Find risks")):
+        run.tell(ev.NodeQueued(node, label), ev.NodeStarted(node, label))
+
+
+def running(run: FakeRun) -> None:
+    """Two nodes at work."""
+    _idea_done(run)
+    call = ToolCall("c1", "read", {"path": "docs/upload-api.md"})
+    run.tell(
+        ev.ToolCallProposed("plan", "Create plan", call),
+        ev.ToolStarted("plan", "c1", "read", call.arguments),
+        ev.ToolCompleted("plan", "c1", "read", "# Upload API\n\nPOST /uploads"),
+        seconds=1,
+    )
+    run.now = time.time() - 12
+    _stream(
+        run,
+        "plan",
+        "## Plan\n\n- **Session endpoint**: create, query and finish an upload\n"
+        "- **Chunk store**: keep chunks until the commit\n\nThe client starts with a small chunk, "
+        "measures how long it takes, and",
+        end=False,
+    )
+
+
+def waiting(run: FakeRun) -> None:
+    """A question with options in one node, an approval in another."""
+    _idea_done(run)
+    _stream(run, "plan", "I have two ways to store the chunks.")
+    question = Question(
+        "store",
+        "STORAGE",
+        "Where should chunks live until the upload is complete?",
+        (
+            QuestionOption("Object storage", "Cheap and durable; finishing takes one copy."),
+            QuestionOption("Local disk", "Fast, but bound to one server."),
+        ),
+    )
+    run.tell(
+        ev.NodeAwaitingInput(
+            "plan",
+            "Create plan",
+            "",
+            structured_input=StructuredInput((question,)),
+            pause_id="p1",
+            question=question.question,
+        ),
+        seconds=4,
+    )
+    call = ToolCall(
+        "c2",
+        "write",
+        {"path": "docs/risks.md", "content": "# Risks\n\n1. Lost sessions\n2. Duplicate chunks\n"},
+    )
+    run.tell(
+        ev.ToolCallProposed("risk", "Find risks", call),
+        ev.ToolApprovalRequested(
+            PendingApproval("a1", "risk", "Find risks", call, ToolTier.WRITE, "digest", ("risk",))
+        ),
+        seconds=2,
+    )
+
+
+def done(run: FakeRun) -> None:
+    """All four nodes are done."""
+    _idea_done(run)
+    for node, label in (("plan", "Create plan"), ("risk", "Find risks")):
+        _stream(run, node, f"Working on it: {label.lower()}.")
+        _usage(run, node, 884)
+        run.tell(
+            ev.NodeCompleted(node, label, {"steps": ["Sessions", "Chunks", "Commit"]}), seconds=9
+        )
+    run.tell(ev.NodeQueued("brief", "Final brief"), ev.NodeStarted("brief", "Final brief"))
+    _stream(run, "brief", "Putting plan and risks together.")
+    _usage(run, "brief", 1240)
+    brief = {
+        "brief": "Photos are sent in chunks with checksums. A session that breaks is continued by "
+        "asking the server what it has. The largest risk is sessions that are never finished; "
+        "they expire after a day.",
+        "next_action": "Write the session endpoint",
+    }
+    run.tell(ev.NodeCompleted("brief", "Final brief", brief), seconds=11)
+    outputs = tuple(NodeOutput(key, {}) for key, *_ in NODES)
+    usage = Usage(prompt_tokens=3000, completion_tokens=620, total_tokens=3620)
+    run.tell(ev.Finished(RunReport("feature-planning", outputs, usage=usage)))
+
+
+def failed(run: FakeRun) -> None:
+    """One node has failed and can be retried."""
+    _idea_done(run)
+    _stream(run, "risk", "Looking at what can go wrong.")
+    _usage(run, "risk", 700)
+    run.tell(ev.NodeCompleted("risk", "Find risks", {"risks": ["Lost sessions"]}), seconds=5)
+    error = "the service answered 'too many requests' four times in a row; try again in a minute"
+    run.tell(ev.NodeErrored("plan", "Create plan", error), seconds=3)
+
+
+STATES: dict[str, Callable[[FakeRun], None] | None] = {
+    "idle": None,
+    "blocked": None,
+    "running": running,
+    "waiting": waiting,
+    "done": done,
+    "failed": failed,
+}
+
+
+def main() -> int:
+    """Show the window until it is closed."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--state", choices=sorted(STATES), default="idle")
+    parser.add_argument("--theme", choices=("light", "dark"), default="light")
+    parser.add_argument("--size", default="1440x900")
+    parser.add_argument("--chosen", default="")
+    parser.add_argument("--tab", type=int, default=0)
+    options = parser.parse_args()
+    width, height = map(int, options.size.split("x"))
+    folder = Path(tempfile.mkdtemp())
+    state = WindowState(None)
+    state.put("theme", options.theme)
+    backend = FakeBackend()
+    backend.ready[None] = DEMO_READY
+    if options.state == "blocked":
+        backend.ready[None] = Readiness(False, "no provider offers gpt-5.5")
+        backend.problems_by_provider[None] = tuple(
+            Problem(
+                "unknown_model",
+                f"'{label}' names the model 'gpt-5.5', which no ready provider offers; set "
+                "OPENAI_API_KEY, or try it with --provider embedded",
+                node_id=key,
+            )
+            for key, label, *_ in NODES[:2]
+        )
+
+    def open_window(application: QApplication) -> MainWindow:
+        window = first_window(application, workflow_file(folder), state)
+        window.setGeometry(0, 0, width, height)
+        return window
+
+    async def start_work(window: MainWindow) -> Workbench:
+        workbench = Workbench(window, backend.as_backend)
+        workbench.begin(window.document.path)
+        play = STATES[options.state]
+        if play is not None:
+            workbench.tasks.spawn(_play(window, play), "play")
+        return workbench
+
+    async def _play(window: MainWindow, play: Callable[[FakeRun], None]) -> None:
+        await until(window.actions_["run"].isEnabled)
+        window.actions_["run"].trigger()
+        await until(window.actions_["stop"].isEnabled)
+        play(backend.run)
+        await turns(40)
+        window.scene.choose_node(options.chosen)
+        window.dock.show_tab(options.tab)
+
+    return event_loop.run(open_window, start_work)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
