@@ -1,0 +1,109 @@
+"""Show on a terminal how far a run is, without ever touching standard output."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import TYPE_CHECKING
+
+from engine.graph.workflow import Workflow
+from engine.vocabulary import events as ev
+from orchestration.runs.event_hub import EventRecord
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.live import Live
+
+MAX_ROWS = 12
+_MARKS = {
+    "queued": ("·", "dim"),
+    "working": ("▶", "cyan"),
+    "waiting": ("?", "yellow"),
+    "done": ("✓", "green"),
+    "failed": ("✗", "red"),
+}
+
+
+class RunProgress:
+    """Keeps the state of each node and draws it a few times a second, in a thread of its own."""
+
+    def __init__(self, workflow: Workflow) -> None:
+        self._labels = {node.id: node.label for node in workflow.nodes}
+        self._states: dict[str, str] = {}
+        self._began: dict[str, float] = {}
+        self._live: Live | None = None
+
+    def hear(self, record: EventRecord) -> None:
+        """Follow the run."""
+        event = record.event
+        match event:
+            case ev.NodeQueued(node_id=node_id):
+                self._states[node_id] = "queued"
+            case ev.NodeStarted(node_id=node_id):
+                self._states[node_id] = "working"
+                self._began.setdefault(node_id, time.monotonic())
+            case ev.NodeAwaitingInput(node_id=node_id):
+                self._states[node_id] = "waiting"
+            case ev.ToolApprovalRequested(request=request):
+                self._states[request.node_id] = "waiting"
+            case ev.ToolStarted(node_id=node_id):
+                self._states[node_id] = "working"
+            case ev.NodeCompleted(node_id=node_id):
+                self._states[node_id] = "done"
+            case ev.NodeErrored(node_id=node_id) | ev.NodeFailed(node_id=node_id):
+                self._states[node_id] = "failed"
+
+    @contextmanager
+    def shown(self) -> Iterator[None]:
+        """Draw on standard error for as long as this lasts."""
+        from rich.console import Console
+        from rich.live import Live
+
+        self._live = Live(
+            console=Console(file=sys.stderr),
+            get_renderable=self._draw,
+            refresh_per_second=8,
+            transient=True,
+        )
+        with self._live:
+            yield
+
+    @contextmanager
+    def quiet(self) -> Iterator[None]:
+        """Keep the screen still for as long as this lasts."""
+        live = self._live
+        if live is None:
+            yield
+            return
+        live.stop()
+        try:
+            yield
+        finally:
+            live.start()
+
+    def _draw(self) -> RenderableType:
+        from rich.table import Table
+        from rich.text import Text
+
+        # The run goes on while this draws: look at a copy.
+        states = dict(self._states)
+        done = sum(state == "done" for state in states.values())
+        table = Table.grid(padding=(0, 1))
+        table.add_row("", f"{done} of {len(self._labels)} nodes done")
+        open_nodes = [node for node, state in states.items() if state != "done"]
+        for node_id in open_nodes[:MAX_ROWS]:
+            mark, style = _MARKS[states[node_id]]
+            began = self._began.get(node_id)
+            took = f"  {time.monotonic() - began:.0f} s" if began is not None else ""
+            label = self._labels.get(node_id, node_id)
+            table.add_row(Text(mark, style), Text(f"{label}{took}"))
+        if len(open_nodes) > MAX_ROWS:
+            table.add_row("", Text(f"and {len(open_nodes) - MAX_ROWS} more", "dim"))
+        return table
+
+
+def shown_if(progress: RunProgress, wanted: bool) -> AbstractContextManager[None]:
+    """Draw the progress where there is a terminal to draw on."""
+    return progress.shown() if wanted else nullcontext()

@@ -1,0 +1,126 @@
+"""Ask a person at the terminal: a node's question, or whether a call may run."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
+from app.cli.console import say
+from engine.vocabulary.messages import Question
+from engine.vocabulary.report import PendingApproval, PendingInput
+from orchestration.runs.answers import ApprovalAnswer
+
+MAX_SHOWN_ARGUMENTS = 2000
+
+
+class TerminalPrompts:
+    """Asks on standard error and reads from standard input, one question at a time."""
+
+    def __init__(
+        self,
+        quiet: Callable[[], AbstractContextManager[None]],
+        read_line: Callable[[], str | None] | None = None,
+    ) -> None:
+        """Take what keeps the screen still while a person types, and what reads a line."""
+        self._quiet = quiet
+        self._read_line = read_line or LineReader().read
+
+    async def ask(self, pending: PendingInput | PendingApproval) -> str | ApprovalAnswer | None:
+        """Give the person's answer; `None` if there is none (end of input)."""
+        with self._quiet():
+            if isinstance(pending, PendingApproval):
+                return await self._decision(pending)
+            return await self._answer(pending)
+
+    async def _answer(self, pending: PendingInput) -> str | None:
+        questions = pending.structured_input.questions if pending.structured_input else ()
+        say(f"{pending.label} asks: {pending.question or pending.context}")
+        if not questions:
+            return await self._line("answer> ")
+        answers: list[str] = []
+        for question in questions:
+            chosen = await self._choice(question)
+            if chosen is None:
+                return None
+            answers.append(f"{question.header}: {chosen}" if len(questions) > 1 else chosen)
+        return "\n".join(answers)
+
+    async def _choice(self, question: Question) -> str | None:
+        say(f"{question.header}: {question.question}")
+        for number, option in enumerate(question.options, start=1):
+            say(f"  {number}. {option.label} ({option.description})")
+        typed = await self._line("number or answer> ")
+        if typed is None or not typed.isdecimal():
+            return typed
+        number = int(typed)
+        in_range = 1 <= number <= len(question.options)
+        return question.options[number - 1].label if in_range else typed
+
+    async def _decision(self, pending: PendingApproval) -> ApprovalAnswer | None:
+        call = pending.tool_call
+        arguments = str(call.arguments)
+        if len(arguments) > MAX_SHOWN_ARGUMENTS:
+            arguments = arguments[:MAX_SHOWN_ARGUMENTS] + "…"
+        say(f"{pending.node_label} wants to call {call.name} with {arguments}")
+        while True:
+            typed = await self._line("allow? [y, n, or a reason why not] ")
+            if typed is None:
+                return None
+            match typed.lower():
+                case "":
+                    continue
+                case "y" | "yes":
+                    return ApprovalAnswer(allow=True)
+                case "n" | "no":
+                    return ApprovalAnswer(allow=False)
+            return ApprovalAnswer(allow=False, reason=typed)
+
+    async def _line(self, prompt: str) -> str | None:
+        sys.stderr.write(prompt)
+        sys.stderr.flush()
+        return await _in_daemon_thread(self._read_line)
+
+
+class LineReader:
+    """Reads lines from the descriptor of standard input, past Python's own buffer.
+
+    A thread that waits in that buffer keeps the interpreter from ending; this one does not.
+    """
+
+    def __init__(self, descriptor: int = 0) -> None:
+        self._descriptor = descriptor
+        self._pending = b""
+
+    def read(self) -> str | None:
+        """Wait for the next line; `None` at the end of the input."""
+        while b"\n" not in self._pending:
+            data = os.read(self._descriptor, 4096)
+            if not data:
+                return None
+            self._pending += data
+        line, _, self._pending = self._pending.partition(b"\n")
+        return line.decode("utf-8", "replace").strip()
+
+
+async def _in_daemon_thread(read: Callable[[], str | None]) -> str | None:
+    """Await a read that cannot be cancelled without waiting for it when the program ends."""
+    loop = asyncio.get_running_loop()
+    answered: asyncio.Future[str | None] = loop.create_future()
+
+    def settle(line: str | None) -> None:
+        if not answered.done():
+            answered.set_result(line)
+
+    def work() -> None:
+        try:
+            line = read()
+        except OSError:
+            line = None  # the terminal is gone, and with it the person
+        loop.call_soon_threadsafe(settle, line)
+
+    threading.Thread(target=work, name="terminal", daemon=True).start()
+    return await answered

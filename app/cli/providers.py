@@ -1,0 +1,82 @@
+"""`openflow providers`: which providers there are, which are ready, and whether one answers."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Any
+
+import typer
+
+from app.cli.console import say, stdout_is_terminal, write_json
+from app.cli.session import DataDir, Debug, Session
+
+commands = typer.Typer(help="Providers: which are ready, and why not.", no_args_is_help=False)
+
+
+@commands.command("list")
+def list_providers(context: typer.Context, data_dir: DataDir = None, debug: Debug = False) -> None:
+    """List all providers with what each one lacks."""
+    session = context.ensure_object(Session)
+    statuses = session.open_backend().providers()
+    if not stdout_is_terminal():
+        write_json(
+            [
+                {
+                    "id": status.id,
+                    "label": status.label,
+                    "ready": status.ready,
+                    "reason": status.reason,
+                    "active": status.is_active,
+                    "demo": status.is_demo,
+                    "base_url": status.base_url,
+                    "wire": status.wire,
+                    "default_model": status.default_model,
+                    "key_variable": status.key_variable,
+                    "has_key": status.has_key,
+                }
+                for status in statuses
+            ]
+        )
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("", "id", "service", "default model", "what is missing", box=None)
+    for status in statuses:
+        mark = "[green]ready[/]" if status.ready else "[dim]-[/]"
+        name = f"{status.id} (active)" if status.is_active else status.id
+        table.add_row(mark, name, status.label, status.default_model, status.reason)
+    Console().print(table)
+
+
+@commands.command("check")
+def check(
+    context: typer.Context,
+    provider: Annotated[str, typer.Argument(metavar="ID", help="The provider's id.")],
+    data_dir: DataDir = None,
+    debug: Debug = False,
+) -> None:
+    """Ask a provider for a real answer and say how it went.
+
+    The exit status is 0 if it answered, 1 if it did not, 2 if it is not known or lacks its key.
+    """
+    session = context.ensure_object(Session)
+    report = asyncio.run(_check(session, provider))
+    write_json(report)
+    if not report["ok"]:
+        say(f"openflow: {provider} does not answer: {report['sentence']}")
+        raise typer.Exit(1)
+
+
+async def _check(session: Session, provider: str) -> dict[str, Any]:
+    backend = session.open_backend()
+    try:
+        report = await backend.check_provider(provider)
+    finally:
+        await backend.aclose()
+    return {
+        "id": provider,
+        "ok": report.ok,
+        "sentence": report.sentence,
+        "models": list(report.models),
+    }
