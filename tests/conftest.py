@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests.support.leak_check import LeakCheck, TaskWatch
 from tests.support.log_guard import LogGuard
@@ -33,6 +34,10 @@ _forget_the_person(os.environ)
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 # As on a machine without a keyring: no test reads or writes that of whoever runs it.
 os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
+
+# A busy machine makes no test fail: whatever has to be quick is measured, not guessed at.
+settings.register_profile("any-machine", settings(), deadline=None, print_blob=True)
+settings.load_profile("any-machine")
 
 _patch = pytest.MonkeyPatch()
 _network = NetworkGuard()
