@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import functools
+import inspect
 import threading
 import time
 from collections.abc import Callable, Coroutine
@@ -20,7 +22,8 @@ class TaskWatch:
 
     def __init__(self) -> None:
         self.left: list[str] = []
-        self._run: Callable[..., Any] = asyncio.Runner.run
+        # Not another watch's: one that is installed later replaces the one before.
+        self._run: Callable[..., Any] = inspect.unwrap(asyncio.Runner.run)
 
     def install(self, patch: pytest.MonkeyPatch) -> None:
         """Look into every loop that a runner has finished with, until the patch is undone."""
