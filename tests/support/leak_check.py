@@ -29,6 +29,7 @@ class TaskWatch:
         """Look into every loop that a runner has finished with, until the patch is undone."""
         watch = self
 
+        @functools.wraps(watch._run)
         def run(runner: asyncio.Runner, coroutine: Coroutine[Any, Any, Any], **options: Any) -> Any:
             try:
                 return watch._run(runner, coroutine, **options)
