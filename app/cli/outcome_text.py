@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from orchestration.headless import HeadlessResult
+
+# By the class that a failed node's text begins with.
+_ADVICE = {
+    "permanent: ": "correct the key, the model or the address and run it again",
+    "transient: ": "check the connection and the address, or run it again later",
+}
 
 
 def outcome(file: Path, result: HeadlessResult) -> str | None:
@@ -21,8 +28,20 @@ def outcome(file: Path, result: HeadlessResult) -> str | None:
             return f"the run of {file} waits for {waiting}; start it again with --answers FILE"
     if result.error is not None:
         return f"the run of {file} failed: {result.error}"
-    failed = "; ".join(f"node '{node}': {text}" for node, text in report["failed"].items())
-    return f"the run of {file} failed at {failed}"
+    failed = "; ".join(f"node '{node}': {_plain(text)}" for node, text in report["failed"].items())
+    return f"the run of {file} failed at {failed}; {_advice(report['failed'].values())}"
+
+
+def _plain(text: str) -> str:
+    """A node's error without the class before it and the full stop after it."""
+    for kind in _ADVICE:
+        text = text.removeprefix(kind)
+    return text.rstrip(". ")
+
+
+def _advice(texts: Iterable[str]) -> str:
+    kinds = [kind for kind in _ADVICE if any(text.startswith(kind) for text in texts)]
+    return _ADVICE[kinds[0]] if kinds else "see what led to it with --events FILE"
 
 
 def _waits_for(item: dict[str, Any]) -> str:

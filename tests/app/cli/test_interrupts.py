@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import asyncio
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from app.cli.interrupts import run_until_interrupted
+
+STUBBORN = """
+import asyncio
+from app.cli.interrupts import run_until_interrupted
+
+async def stubborn():
+    while True:
+        try:
+            print("on", flush=True)
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            pass
+
+run_until_interrupted(stubborn())
+"""
+
+NEAT = """
+import asyncio, sys
+from app.cli.interrupts import run_until_interrupted
+
+async def neat():
+    try:
+        print("on", flush=True)
+        await asyncio.Event().wait()
+    except asyncio.CancelledError:
+        return "stopped"
+
+print(run_until_interrupted(neat()))
+"""
+
+
+def started(code: str) -> subprocess.Popen[str]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "on\n"
+    return process
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_first_lets_the_work_end_by_itself(number: signal.Signals) -> None:
+    process = started(NEAT)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=20)
+    assert (process.returncode, out, err) == (0, "stopped\n", "")
+
+
+def test_the_second_ends_the_program_whatever_it_does() -> None:
+    process = started(STUBBORN)
+    process.send_signal(signal.SIGINT)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "on\n"
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert err == "openflow: ended at once\n"
+
+
+def test_work_that_is_not_interrupted_gives_its_result_and_signals_are_as_before() -> None:
+    async def work() -> int:
+        await asyncio.sleep(0)
+        return 7
+
+    before = signal.getsignal(signal.SIGINT)
+    assert run_until_interrupted(work()) == 7
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_an_error_of_the_work_is_raised() -> None:
+    async def work() -> None:
+        raise KeyError("x")
+
+    with pytest.raises(KeyError):
+        run_until_interrupted(work())

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.cli.outcome_text import outcome
+from orchestration.headless import HeadlessResult
+
+FILE = Path("a.json")
+
+
+def sentence(status: str, error: str | None = None, **report: Any) -> str | None:
+    full = {"status": status, "failed": {}, "waiting": [], **report}
+    return outcome(FILE, HeadlessResult(full, 0, error))
+
+
+def test_a_run_that_completed_says_nothing() -> None:
+    assert sentence("completed") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("permanent: OpenAI: HTTP 401: bad key.", "node 'n': OpenAI: HTTP 401: bad key; correct"),
+        ("transient: OpenAI: timed out", "node 'n': OpenAI: timed out; check the connection"),
+        ("the submitted output does not fit", "does not fit; see what led to it with --events"),
+    ],
+)
+def test_a_failure_says_where_what_and_what_to_do(text: str, words: str) -> None:
+    said = sentence("failed", failed={"n": text})
+    assert said is not None
+    assert said.startswith("the run of a.json failed at node 'n': ")
+    assert words in said
+
+
+def test_a_failure_that_belongs_to_no_node() -> None:
+    assert sentence("failed", "the disk is full") == "the run of a.json failed: the disk is full"
+
+
+def test_everything_that_waits_is_named() -> None:
+    said = sentence(
+        "paused",
+        waiting=[
+            {"kind": "question", "node_id": "a", "question": "Which?"},
+            {"kind": "approval", "node_id": "b", "tool_name": "write"},
+            {"kind": "retry", "node_id": "c"},
+        ],
+    )
+    assert said is not None
+    for words in ("node 'a' (Which?)", "write by node 'b'", "node 'c'", "--answers FILE"):
+        assert words in said
