@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -19,7 +19,7 @@ class Streamed(Struct):
     """A turn whose pieces arrive first; each is `(kind, text)`, kind `text` or `thinking`."""
 
     pieces: tuple[tuple[str, str], ...]
-    turn: ModelTurn
+    turn: ModelTurn | CallFailure
 
 
 class Held:
@@ -33,7 +33,8 @@ class Held:
 
 
 Scripted = ModelTurn | CallFailure | Streamed | Held
-Script = Mapping[str, Iterable[Scripted]] | Callable[[AgentRequest], Scripted]
+Script = Mapping[str, Any] | Callable[[AgentRequest], Scripted]
+"""Lists of what is scripted by node id, or a function of the request."""
 
 
 class ScriptedModel:

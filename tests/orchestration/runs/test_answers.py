@@ -1,0 +1,69 @@
+import json
+
+import pytest
+
+from engine.vocabulary.report import PendingApproval
+from engine.vocabulary.tools import ToolCall, ToolTier
+from orchestration.errors import UserError
+from orchestration.runs.answers import AnswerBook, ApprovalAnswer, QuestionAnswer, read_answers
+
+
+def approval(tool_name: str = "write", node_id: str = "a") -> PendingApproval:
+    call = ToolCall("c", tool_name, {})
+    return PendingApproval("p", node_id, "A", call, ToolTier.WRITE, "d")
+
+
+def test_answers_are_read_in_order_each_in_its_shape() -> None:
+    entries = [
+        {"node_id": "a", "text": "yes"},
+        {"allow": True},
+        {"tool_name": "write", "node_id": "b", "allow": False, "reason": "no"},
+    ]
+    assert read_answers(json.dumps(entries).encode()) == (
+        QuestionAnswer("a", "yes"),
+        ApprovalAnswer(allow=True),
+        ApprovalAnswer(allow=False, tool_name="write", node_id="b", reason="no"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("data", "what"),
+    [
+        (b"", "not valid JSON"),
+        (b"[" * 100_000, "not valid JSON"),
+        (b"{}", "JSON list"),
+        (b'["x"]', "answer 1"),
+        (b'[{"allow": true}, {"node_id": "a"}]', "answer 2"),
+        (b'[{"allow": "yes"}]', "answer 1"),
+        (b'[{"node_id": "a", "text": 5}]', "answer 1"),
+        (b'[{"allow": true, "tool": "write"}]', "tool"),
+        (b'[{"uncertain": "redo"}]', "answer 1"),
+    ],
+)
+def test_what_is_no_list_of_answers_is_refused_in_one_sentence(data: bytes, what: str) -> None:
+    with pytest.raises(UserError, match=what) as caught:
+        read_answers(data)
+    assert "\n" not in str(caught.value)
+
+
+def test_each_answer_is_used_once_and_only_where_it_fits() -> None:
+    book = AnswerBook(
+        [
+            QuestionAnswer("a", "first"),
+            QuestionAnswer("b", "other"),
+            QuestionAnswer("a", "second"),
+            ApprovalAnswer(allow=False, tool_name="write"),
+            ApprovalAnswer(allow=True, node_id="b"),
+            ApprovalAnswer(allow=True),
+        ]
+    )
+    assert [book.for_question("a"), book.for_question("a"), book.for_question("a")] == [
+        QuestionAnswer("a", "first"),
+        QuestionAnswer("a", "second"),
+        None,
+    ]
+    assert book.for_approval(approval("bash")) == ApprovalAnswer(allow=True)
+    assert book.for_approval(approval("bash")) is None
+    assert book.for_approval(approval("bash", "b")) == ApprovalAnswer(allow=True, node_id="b")
+    write = ApprovalAnswer(allow=False, tool_name="write")
+    assert book.for_approval(approval("write", "z")) == write

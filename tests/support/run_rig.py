@@ -1,0 +1,183 @@
+"""Whole runs on a scripted model: a coordinator, or a backend, with everything real around it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from engine.graph.workflow import Workflow
+from engine.vocabulary.ports import ModelPort, ToolPort
+from engine.vocabulary.report import RunOutcome
+from engine.vocabulary.tools import JsonObject, ToolConcurrency, ToolDefinition, ToolTier
+from orchestration.backend import Backend, Surroundings
+from orchestration.runs.coordinator import RunCoordinator, RunSetup, RunTelling
+from orchestration.runs.event_hub import EventRecord
+from orchestration.runs.journal import MemoryJournal
+from orchestration.runs.limits import Budget
+from orchestration.runs.requests import RunOverrides, RunRequest
+from orchestration.runs.view_values import RunStatus
+from orchestration.settings.data_folder import quirks_file, secrets_file
+from orchestration.settings.model import Settings
+from orchestration.settings.quirk_store import QuirkStore
+from orchestration.settings.secrets import FileSecrets
+from orchestration.tools.builtin.read import READ
+from orchestration.tools.registry import ToolRegistry
+from orchestration.tools.runner import ToolRunner
+from orchestration.tools.tool import Tool, ToolContext, ToolOutput
+from orchestration.workspace.paths import Workspace
+from providers.config import ProviderConfig
+from providers.embedded.server import EmbeddedServer
+from providers.factory import ProviderPool
+from tests.support.scripted_model import Script, ScriptedModel
+
+
+def run_async(body: Callable[[], Awaitable[None]]) -> None:
+    """Run a test body and see that it leaves no task behind."""
+
+    async def main() -> None:
+        await body()
+        left = asyncio.all_tasks() - {asyncio.current_task()}
+        assert not left, left
+
+    asyncio.run(main())
+
+
+async def until(condition: Callable[[], Any], turns: int = 2000) -> None:
+    """Let the event loop turn until the condition holds; fails if it never does."""
+    for _ in range(turns):
+        if condition():
+            return
+        await asyncio.sleep(0)
+    raise AssertionError("the condition did not come about")
+
+
+def writing_tool(folder: Path) -> Tool:
+    """A tool named `write` that writes `content` to `path` in the folder."""
+
+    async def write(arguments: JsonObject, context: ToolContext) -> ToolOutput:
+        (folder / str(arguments["path"])).write_text(str(arguments["content"]))
+        return ToolOutput(f"wrote {arguments['path']}")
+
+    return Tool(
+        ToolDefinition(
+            "write",
+            "Writes a file.",
+            {
+                "type": "object",
+                "properties": {"path": {"type": "string"}, "content": {"type": "string"}},
+                "required": ["path", "content"],
+            },
+            ToolTier.WRITE,
+            ToolConcurrency.EXCLUSIVE,
+        ),
+        write,
+    )
+
+
+class RunRig:
+    """One run on a scripted model; make it inside a running event loop.
+
+    It has the `read` tool, and `write` in the same folder.
+    """
+
+    def __init__(
+        self,
+        workflow: Workflow,
+        script: Script,
+        folder: Path,
+        *,
+        text: str = "",
+        tools: Iterable[Tool] | None = None,
+        budget: Budget | None = None,
+        on_disk: bool = False,
+        notices: tuple[str, ...] = (),
+        nodes_without_tools: frozenset[str] = frozenset(),
+    ) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder = folder
+        self.model = ScriptedModel(script)
+        self.records: list[EventRecord] = []
+        self.journal = MemoryJournal()
+        self.budget = budget or Budget()
+        self.catalog = ToolRegistry(
+            [READ, writing_tool(folder)] if tools is None else tools, nodes_without_tools
+        )
+        self.workflow = workflow
+        self.run = RunCoordinator(
+            RunSetup(
+                run_id="run",
+                workflow=workflow,
+                models=self.model,
+                catalog=self.catalog,
+                make_tools=self._tool_port,
+                budget=self.budget,
+                text=text,
+                folder=folder / "run" if on_disk else None,
+                notices=notices,
+                on_event=self.records.append,
+                seed=b"0123456789abcdef",
+            ),
+            self.journal,
+        )
+        self.view = self.run.view
+
+    async def start(self) -> RunOutcome:
+        """Start and wait until nothing moves by itself."""
+        self.run.start()
+        return await self.run.settled()
+
+    def status(self) -> RunStatus:
+        """How the run stands."""
+        return self.view.status
+
+    def events(self, kind: type[Any]) -> list[Any]:
+        """All events of one type so far, in order."""
+        return [record.event for record in self.records if isinstance(record.event, kind)]
+
+    def _tool_port(self, telling: RunTelling) -> ToolPort:
+        return ToolRunner(
+            self.catalog,
+            emit=telling.emit,
+            journal=telling.journal,
+            permits=self.budget.tools,
+            workspace=Workspace(self.folder),
+            retry_policy=self.workflow.settings.retry_policy,
+            read_handoff=telling.read_handoff,
+        )
+
+
+class ScriptedPool(ProviderPool):
+    """A pool in which every provider is the same model."""
+
+    def __init__(self, model: ModelPort) -> None:
+        super().__init__(None)
+        self._model = model
+
+    def port(self, config: ProviderConfig) -> ModelPort:
+        return self._model
+
+
+def scripted_backend(script: Script | ScriptedModel, data_dir: Path) -> Backend:
+    """A backend in which every provider is a scripted model; it has `read` and `write`."""
+    model = script if isinstance(script, ScriptedModel) else ScriptedModel(script)
+    folder = data_dir / "written"
+    folder.mkdir(parents=True, exist_ok=True)
+    return Backend(
+        Surroundings(
+            data_dir=data_dir,
+            env={"OPENAI_API_KEY": "sk-test"},
+            settings=Settings(),
+            secrets=FileSecrets(secrets_file(data_dir)),
+            quirks=QuirkStore(quirks_file(data_dir)),
+            tools=ToolRegistry([READ, writing_tool(folder)]),
+            pool=ScriptedPool(model),
+            embedded=EmbeddedServer(),
+        )
+    )
+
+
+def request_of(workflow: Workflow, text: str = "", **more: Any) -> RunRequest:
+    """A request that every node of the workflow can be answered for."""
+    return RunRequest(workflow, text, RunOverrides(provider="openai", model="scripted"), **more)
