@@ -88,7 +88,7 @@ class ScriptedModel:
 
     def _next(self, request: AgentRequest) -> Scripted:
         turns = self._turns.get(request.node_id, iter(()))
-        scripted = next(turns, None)
+        scripted: Scripted | None = next(turns, None)
         if scripted is None:
             return PermanentFailure(f"the script has no more turns for '{request.node_id}'")
         return scripted

@@ -436,7 +436,7 @@ def test_no_more_calls_are_in_flight_than_the_program_allows_over_all_runs(tmp_p
 
         names = [f"n{number}" for number in range(10)]
         one = RunRig(workflow(nodes=names), script, tmp_path / "1", budget=budget)
-        two = RunRig(workflow(nodes=names), one.model._answer, tmp_path / "2", budget=budget)
+        two = RunRig(workflow(nodes=names), script, tmp_path / "2", budget=budget)
         one.run.start()
         two.run.start()
         for gate in held:

@@ -1,0 +1,209 @@
+"""The door: many runs at once, one a workflow, refusals, and the end of the program."""
+
+import asyncio
+import time
+from pathlib import Path
+
+import pytest
+
+from engine.graph.workflow import Workflow
+from engine.vocabulary.errors import RunIsOver
+from engine.vocabulary.report import NeedsInteraction, RunCompleted
+from orchestration.composition import open_backend
+from orchestration.errors import NoContinuableRun, RunAlreadyActive, RunNotFound, UserError
+from orchestration.runs.requests import RunOverrides, RunRequest
+from orchestration.runs.view_values import RunStatus
+from tests.support.engine_driver import workflow
+from tests.support.loopback import Answer, Hang, LoopbackServer
+from tests.support.run_rig import request_of, run_async, scripted_backend
+from tests.support.scripted_model import Held, ScriptedModel, ask, submit
+
+OK = submit({"summary": "ok"})
+ASKING = {"requestUserInput": True}
+
+
+def named(workflow_id: str) -> Workflow:
+    return workflow(nodes=["a"], agents={"a": ASKING}).model_copy(update={"id": workflow_id})
+
+
+def test_a_workflow_has_one_run_at_a_time_and_different_workflows_run_beside_it(
+    data_dir: Path,
+) -> None:
+    async def body() -> None:
+        backend = scripted_backend(lambda request: ask("?"), data_dir)
+        one = await backend.start_run(request_of(named("one")))
+        two = await backend.start_run(request_of(named("two")))
+        await backend.settled(one)
+        assert backend.active_run("one") == one
+        with pytest.raises(RunAlreadyActive) as caught:
+            await backend.start_run(request_of(named("one")))
+        assert caught.value.run_id == one
+        await backend.stop_run(one)
+        assert backend.active_run("one") is None
+        assert backend.view(two).active
+        again = await backend.start_run(request_of(named("one")))
+        assert again != one
+        await backend.aclose()
+
+    run_async(body)
+
+
+def test_two_starts_of_one_workflow_at_the_same_moment_give_one_run(data_dir: Path) -> None:
+    async def body() -> None:
+        backend = scripted_backend(lambda request: OK, data_dir)
+        started = await asyncio.gather(
+            *(backend.start_run(request_of(named("one"))) for _ in range(3)),
+            return_exceptions=True,
+        )
+        assert sum(isinstance(result, str) for result in started) == 1
+        assert sum(isinstance(result, RunAlreadyActive) for result in started) == 2
+        await backend.aclose()
+
+    run_async(body)
+
+
+def test_a_refused_start_does_not_block_the_next_one(data_dir: Path) -> None:
+    async def body() -> None:
+        backend = scripted_backend(lambda request: OK, data_dir)
+        nowhere = request_of(named("one"), cwd=data_dir / "missing")
+        with pytest.raises(UserError):
+            await backend.start_run(nowhere)
+        run_id = await backend.start_run(request_of(named("one")))
+        assert isinstance(await backend.settled(run_id), RunCompleted)
+        await backend.aclose()
+
+    run_async(body)
+
+
+def test_the_first_event_comes_after_start_has_returned(data_dir: Path) -> None:
+    async def body() -> None:
+        backend = scripted_backend(lambda request: OK, data_dir)
+        run_id = await backend.start_run(request_of(named("one")))
+        subscription = backend.subscribe(run_id)
+        await backend.settled(run_id)
+        assert next(record.seq for record in subscription.drain()) == 1
+        await backend.aclose()
+
+    run_async(body)
+
+
+def test_runs_that_are_over_make_room_but_never_one_that_is_on(data_dir: Path) -> None:
+    async def body() -> None:
+        model = ScriptedModel(lambda request: ask("?") if request.workflow_id == "w0" else OK)
+        backend = scripted_backend(model, data_dir)
+        run_ids = []
+        for number in range(67):
+            run_ids.append(await backend.start_run(request_of(named(f"w{number}"))))
+            await backend.settled(run_ids[-1])
+        assert backend.view(run_ids[0]).active
+        for gone in run_ids[1:4]:
+            with pytest.raises(RunNotFound):
+                backend.view(gone)
+        assert backend.view(run_ids[4]).status is RunStatus.COMPLETED
+        await backend.aclose()
+
+    run_async(body)
+
+
+def test_a_run_is_steered_by_its_id(data_dir: Path) -> None:
+    async def body() -> None:
+        backend = scripted_backend({"a": [ask("One?"), ask("Two?"), OK]}, data_dir)
+        run_id = await backend.start_run(request_of(named("one")))
+        outcome = await backend.settled(run_id)
+        assert isinstance(outcome, NeedsInteraction)
+        await backend.answer(run_id, "a", "1", outcome.inputs[0].pause_id)
+        await backend.settled(run_id)
+        await backend.stop_run(run_id)
+        await backend.continue_run(run_id)
+        await backend.settled(run_id)
+        await backend.send_message(run_id, "a", "2")
+        assert isinstance(await backend.settled(run_id), RunCompleted)
+        with pytest.raises(NoContinuableRun):
+            await backend.continue_run(run_id)
+        with pytest.raises(RunNotFound):
+            await backend.stop_run("no-such-run")
+        await backend.aclose()
+
+    run_async(body)
+
+
+def test_a_stopped_run_does_not_go_on_beside_a_new_one_of_its_workflow(data_dir: Path) -> None:
+    async def body() -> None:
+        backend = scripted_backend(lambda request: ask("?"), data_dir)
+        old = await backend.start_run(request_of(named("one")))
+        await backend.settled(old)
+        await backend.stop_run(old)
+        await backend.start_run(request_of(named("one")))
+        with pytest.raises(RunAlreadyActive):
+            await backend.continue_run(old)
+        await backend.aclose()
+
+    run_async(body)
+
+
+def test_closing_stops_what_runs_and_is_harmless_when_repeated(data_dir: Path) -> None:
+    async def body() -> None:
+        held = Held(OK)
+        backend = scripted_backend({"a": [held]}, data_dir)
+        run_id = await backend.start_run(request_of(named("one")))
+        await held.begun.wait()
+        view = backend.view(run_id)
+        await backend.aclose()
+        await backend.aclose()
+        assert held.cancelled
+        assert view.status is RunStatus.STOPPED
+        with pytest.raises(RunIsOver):
+            await backend.answer(run_id, "a", "x")
+
+    run_async(body)
+
+
+def test_stopping_a_run_reaches_the_socket_within_a_second(data_dir: Path) -> None:
+    async def body(server: LoopbackServer) -> None:
+        backend = open_backend(data_dir, env={})
+        overrides = RunOverrides(base_url=server.url, model="m")
+        flow = named("one")
+        run_id = await backend.start_run(RunRequest(flow, "Go", overrides))
+        assert await asyncio.to_thread(server.was_asked.wait, 20)
+        began = time.monotonic()
+        await backend.stop_run(run_id)
+        assert await asyncio.to_thread(server.client_gone.wait, 1)
+        assert time.monotonic() - began < 1
+        assert backend.view(run_id).status is RunStatus.STOPPED
+        await backend.aclose()
+
+    with LoopbackServer(Answer((Hang(),))) as server:
+        run_async(lambda: body(server))
+
+
+def test_opening_a_backend_reads_the_settings_and_loads_no_heavy_library(data_dir: Path) -> None:
+    data_dir.mkdir(parents=True)
+    (data_dir / "settings.json").write_text("{ broken")
+    backend = open_backend(data_dir, env={})
+    (notice,) = backend.notices
+    assert "settings.json" in notice
+    assert backend.data_dir == data_dir
+    assert {state.id for state in backend.providers()} >= {"openai", "embedded"}
+    asyncio.run(backend.aclose())
+
+
+def test_a_provider_that_does_not_exist_cannot_be_checked(data_dir: Path) -> None:
+    async def body() -> None:
+        backend = open_backend(data_dir, env={})
+        with pytest.raises(UserError, match="no-such"):
+            await backend.check_provider("no-such")
+        with pytest.raises(UserError, match="OPENAI_API_KEY"):
+            await backend.check_provider("openai")
+        await backend.aclose()
+
+    run_async(body)
+
+
+def test_problems_and_readiness_are_told_without_running_anything(data_dir: Path) -> None:
+    backend = open_backend(data_dir, env={})
+    broken = workflow([("a", "b"), ("b", "a")])
+    assert "cycle" in {problem.code for problem in backend.problems(broken)}
+    unready = backend.readiness(workflow(nodes=["a"]), RunOverrides(provider="openai"))
+    assert not unready.ready
+    assert "OPENAI_API_KEY" in unready.sentence
+    asyncio.run(backend.aclose())
