@@ -91,6 +91,25 @@ def test_without_a_fitting_python_one_line_says_what_to_install(
     assert err.count("\n") == 1
 
 
+def test_a_window_without_a_screen_is_refused_before_anything_is_installed(
+    checkout: MiniCheckout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    system = checkout.folder.parent / "system"
+    system.mkdir()
+    (system / "uname").write_text("#!/bin/sh\necho Linux\n")
+    (system / "uname").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{system}:{os.environ['PATH']}")
+    for variable in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
+        monkeypatch.delenv(variable, raising=False)
+
+    status, out, err = checkout.start("some.workflow.json")
+
+    assert (status, out) == (2, "")
+    assert "there is no screen here" in err
+    assert "./start run FILE needs none" in err
+    assert not (checkout.folder / ".venv").exists()
+
+
 def test_every_command_is_known_to_need_no_window() -> None:
     script = (CHECKOUT / "start").read_text(encoding="utf-8")
     known = re.search(r"-\* \| (.+)\) window=no", script)
