@@ -12,9 +12,8 @@ from typer.exceptions import TyperException
 
 from app.cli import providers, run, validate, version
 from app.cli.console import OutputLost, say
-from app.cli.problem_text import refusal
 from app.cli.session import DataDir, Debug, Session
-from orchestration.errors import RunRefused, UserError
+from orchestration.errors import UserError
 
 FAILED, WRONG_USAGE, INTERRUPTED = 1, 2, 130
 
@@ -81,9 +80,6 @@ def _options(
 
 def _tell(error: Exception) -> int:
     match error:
-        case RunRefused():
-            say(f"openflow: {refusal(error.problems)}")
-            return WRONG_USAGE
         case UserError():
             say(f"openflow: {error}")
             return WRONG_USAGE

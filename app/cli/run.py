@@ -16,12 +16,13 @@ from app.cli.console import can_ask, say, stderr_is_terminal, write_json
 from app.cli.event_file import EventFile
 from app.cli.interrupts import INTERRUPTED, run_until_interrupted
 from app.cli.outcome_text import outcome
+from app.cli.problem_text import refusal
 from app.cli.progress import RunProgress, shown_if
 from app.cli.prompts import TerminalPrompts
 from app.cli.session import DataDir, Debug, Session
 from engine.vocabulary.events import ChatMessage
 from orchestration.backend import Backend
-from orchestration.errors import UserError
+from orchestration.errors import RunRefused, UserError
 from orchestration.headless import HeadlessResult, run_headless
 from orchestration.runs.answers import PreparedAnswer, read_answers
 from orchestration.runs.event_hub import EventRecord
@@ -98,6 +99,8 @@ def run(
         result = run_until_interrupted(
             _run(backend, request, prepared, approve, event_file, events == "-")
         )
+    except RunRefused as error:
+        raise UserError(f"{file} cannot be run: {refusal(error.problems)}") from error
     finally:
         lost = event_file.close() if event_file is not None else None
     if result is None:

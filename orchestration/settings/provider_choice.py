@@ -62,14 +62,15 @@ def _choose(
     named = forced or _text(agent.provider_id) or _text(workflow.settings.provider_id)
     provider_id = named or providers.default_for(model)
     if provider_id is None:
-        return Problem("no_provider_for_model", _nobody_offers(node, model, providers), node.id)
+        sentence = _nobody_offers(node, model, providers)
+        return Problem("no_provider_for_model", sentence, node.id, field="model")
     spec = providers.spec(provider_id)
     if spec is None:
-        return Problem("unknown_provider", _unknown(provider_id, _node(node)), node.id)
+        sentence = _unknown(provider_id, _node(node))
+        return Problem("unknown_provider", sentence, node.id, field="provider_id")
     if trouble := _trouble(spec, providers):
-        return Problem(
-            "provider_not_ready", f"{_node(node)} uses {spec.label}, but {trouble}", node.id
-        )
+        sentence = f"{_node(node)} uses {spec.label}, but {trouble}"
+        return Problem("provider_not_ready", sentence, node.id, field="provider_id")
     if spec.id == EMBEDDED and model not in ("", spec.default_model):
         sentence = (
             f"{_node(node)} names the model '{model}', which the embedded model is not; "

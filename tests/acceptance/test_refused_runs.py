@@ -78,6 +78,7 @@ def test_an_unknown_provider_in_the_file_and_on_the_command_line(openflow: Comma
 def test_a_missing_key_names_its_variable_and_a_way_without(openflow: CommandLine) -> None:
     path = saved(openflow.folder, graph([agent_node("a", provider_id="groq")]))
     sentence = refused(openflow, path)
+    assert str(path) in sentence
     assert "node 'a'" in sentence
     assert "GROQ_API_KEY" in sentence
     assert "--provider embedded" in sentence
