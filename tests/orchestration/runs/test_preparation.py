@@ -1,251 +1,26 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
-from msgspec import Struct
 
-from engine.graph.node_config import AgentNodeConfig, McpResourceSelection
-from engine.graph.workflow import PlanMode, Workflow, WorkflowSettings
+from engine.graph.node_config import McpResourceSelection
+from engine.graph.workflow import PlanMode, WorkflowSettings
 from orchestration.errors import RunRefused, UserError
-from orchestration.runs.preparation import PreparedRun, connection_to, prepare, problems
-from orchestration.runs.requests import RunOverrides, RunRequest
+from orchestration.runs.preparation import connection_to, problems
+from orchestration.runs.requests import RunOverrides
 from orchestration.settings.model import ProviderProfile, Settings
-from orchestration.settings.provider_choice import Readiness, readiness
+from orchestration.settings.provider_choice import Readiness
 from orchestration.settings.readiness import Providers
-from orchestration.tools.builtin.read import READ
-from orchestration.tools.registry import ToolRegistry
 from providers.config import ProviderConfig, Secret
 from providers.specs import Wire
 from tests.support.graphs import agent_node, graph
-
-
-class Available(Struct, frozen=True):
-    ready: bool = True
-    reason: str = ""
-
-
-class Embedded(Struct, frozen=True):
-    state: Available = Available()
-
-    def availability(self) -> Available:
-        return self.state
-
-
-class Keys:
-    """A secret store that refuses to be asked for anything it was not given."""
-
-    def __init__(self, **values: str | None) -> None:
-        self._values = values
-
-    def get(self, name: str) -> str | None:
-        return self._values[name]
-
-    def set(self, name: str, value: str) -> None:
-        raise AssertionError(name)
-
-    def delete(self, name: str) -> None:
-        raise AssertionError(name)
-
-    def place(self) -> str:
-        return "a test"
-
-
-class Desk:
-    """Prepares runs in one data folder."""
-
-    def __init__(self, data_dir: Path) -> None:
-        self.data_dir = data_dir
-        self.settings = Settings()
-        self.env: dict[str, str] = {}
-        self.keys = Keys()
-        self.embedded = Embedded()
-        self.registry = ToolRegistry([READ])
-
-    def prepare(self, workflow: Workflow, cwd: Path | None = None, **overrides: Any) -> PreparedRun:
-        return prepare(
-            RunRequest(workflow, overrides=RunOverrides(**overrides), cwd=cwd),
-            settings=self.settings,
-            secrets=self.keys,
-            env=self.env,
-            registry=self.registry,
-            data_dir=self.data_dir,
-            embedded=self.embedded,
-        )
-
-    def refusals(self, workflow: Workflow, cwd: Path | None = None, **overrides: Any) -> list[str]:
-        with pytest.raises(RunRefused) as caught:
-            self.prepare(workflow, cwd, **overrides)
-        assert not (self.data_dir / "workspaces").exists()
-        return [problem.message for problem in caught.value.problems]
-
-    def readiness(self, workflow: Workflow | None, **overrides: Any) -> Readiness:
-        providers = Providers(self.settings, self.env, self.embedded)
-        return readiness(workflow, RunOverrides(**overrides), providers)
+from tests.support.preparation_desk import Desk, Keys, agent, answered_by, one
 
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Desk:
     return Desk(tmp_path)
-
-
-def one(settings: WorkflowSettings | None = None, **config: Any) -> Workflow:
-    return graph([agent_node("a", **{"model": "", **config})], settings=settings)
-
-
-def agent(run: PreparedRun, node_id: str = "a") -> AgentNodeConfig:
-    found = run.workflow.node(node_id).agent
-    assert found is not None
-    return found
-
-
-def answered_by(run: PreparedRun, node_id: str = "a") -> tuple[str | None, str]:
-    return agent(run, node_id).provider_id, agent(run, node_id).model
-
-
-# Which provider
-
-
-def test_a_node_that_names_nothing_uses_the_active_provider(desk: Desk) -> None:
-    desk.settings = Settings(active_provider="anthropic")
-    desk.env = {"OPENAI_API_KEY": "k1", "ANTHROPIC_API_KEY": "k2"}
-    run = desk.prepare(one())
-    assert answered_by(run) == ("anthropic", "claude-3-5-sonnet-latest")
-    assert set(run.connections) == {"anthropic"}
-    key = run.connections["anthropic"].api_key
-    assert key is not None
-    assert key.reveal() == "k2"
-
-
-def test_without_an_active_provider_the_first_with_a_key_is_used(desk: Desk) -> None:
-    desk.env = {"MISTRAL_API_KEY": "k", "GROQ_API_KEY": "k"}
-    assert answered_by(desk.prepare(one())) == ("groq", "llama-3.1-8b-instant")
-
-
-def test_at_last_the_embedded_model_answers_and_the_run_says_so(desk: Desk) -> None:
-    run = desk.prepare(one())
-    assert answered_by(run) == ("embedded", "embedded")
-    assert run.nodes_without_tools == {"a"}
-    assert len(run.notices) == 1
-    assert run.notices[0].startswith("demo model: ")
-
-
-def test_a_node_wins_over_its_workflow_and_that_over_the_active_provider(desk: Desk) -> None:
-    desk.settings = Settings(active_provider="openai")
-    desk.env = {"OPENAI_API_KEY": "1", "GROQ_API_KEY": "2", "XAI_API_KEY": "3"}
-    workflow = graph(
-        [agent_node("a", model="m", provider_id="xai"), agent_node("b", model="m")],
-        settings=WorkflowSettings(provider_id="groq"),
-    )
-    run = desk.prepare(workflow)
-    assert answered_by(run, "a") == ("xai", "m")
-    assert answered_by(run, "b") == ("groq", "m")
-    assert set(run.connections) == {"xai", "groq"}
-
-
-@pytest.mark.parametrize(
-    ("model", "provider"),
-    [
-        ("gpt-5.5", "openai"),
-        ("o4-mini", "openai"),
-        ("claude-opus-9", "anthropic"),
-        ("someone/some-model", "openrouter"),
-        ("grok-9", "xai"),
-    ],
-)
-def test_a_named_model_goes_to_a_provider_that_offers_its_family(
-    desk: Desk, model: str, provider: str
-) -> None:
-    names = ("MISTRAL", "ANTHROPIC", "OPENAI", "OPENROUTER", "XAI")
-    desk.env = {f"{name}_API_KEY": "k" for name in names}
-    assert answered_by(desk.prepare(one(model=model))) == (provider, model)
-
-
-def test_the_active_provider_is_asked_for_any_model(desk: Desk) -> None:
-    desk.settings = Settings(active_provider="ollama")
-    assert answered_by(desk.prepare(one(model="gpt-5.5"))) == ("ollama", "gpt-5.5")
-
-
-def test_a_named_model_that_nobody_offers_is_a_problem_with_a_way_to_try(desk: Desk) -> None:
-    (message,) = desk.refusals(one(model="gpt-5.5"))
-    assert "node 'a'" in message
-    assert "'gpt-5.5'" in message
-    assert "OPENAI_API_KEY" in message
-    assert "--provider embedded" in message
-
-
-def test_the_embedded_model_never_answers_for_another_unasked(desk: Desk) -> None:
-    desk.settings = Settings(active_provider="embedded")
-    (message,) = desk.refusals(one(model="gpt-5.5"))
-    assert "--provider embedded" in message
-    (message,) = desk.refusals(one(model="gpt-5.5", provider_id="embedded"))
-    assert "--provider embedded" in message
-
-
-def test_with_provider_embedded_it_answers_for_every_node(desk: Desk) -> None:
-    workflow = graph(
-        [agent_node("a", model="gpt-5.5", provider_id="openai"), agent_node("b", model="")],
-        settings=WorkflowSettings(output_repair_model="gpt-4o", provider_id="groq"),
-    )
-    run = desk.prepare(workflow, provider="embedded")
-    assert answered_by(run, "a") == answered_by(run, "b") == ("embedded", "embedded")
-    assert run.workflow.settings.output_repair_model is None
-    assert run.nodes_without_tools == {"a", "b"}
-    assert "every node" in run.notices[0]
-
-
-def test_an_embedded_model_that_cannot_start_is_a_problem_that_says_why(desk: Desk) -> None:
-    desk.embedded = Embedded(Available(False, "the package xllamacpp is not installed"))
-    (message,) = desk.refusals(one())
-    assert "xllamacpp is not installed" in message
-
-
-def test_the_override_counts_for_every_node_and_keeps_their_models(desk: Desk) -> None:
-    desk.env = {"GROQ_API_KEY": "k"}
-    workflow = graph([agent_node("a", model="m", provider_id="openai"), agent_node("b", model="")])
-    run = desk.prepare(workflow, provider="groq")
-    assert answered_by(run, "a") == ("groq", "m")
-    assert answered_by(run, "b") == ("groq", "llama-3.1-8b-instant")
-    run = desk.prepare(workflow, provider="groq", model="x")
-    assert answered_by(run, "a") == answered_by(run, "b") == ("groq", "x")
-
-
-def test_an_address_alone_means_the_custom_endpoint_and_no_other_services_key(desk: Desk) -> None:
-    desk.env = {"OPENAI_API_KEY": "secret"}
-    run = desk.prepare(one(model="m"), base_url="http://127.0.0.1:9/v1", wire="messages")
-    connection = run.connections["custom_openai_compatible"]
-    assert connection.base_url == "http://127.0.0.1:9/v1"
-    assert connection.wire is Wire.MESSAGES
-    assert connection.api_key is None
-    assert "secret" not in repr(run)
-
-
-def test_a_provider_keeps_its_key_at_another_address(desk: Desk) -> None:
-    desk.env = {"OPENAI_API_KEY": "k"}
-    run = desk.prepare(one(), provider="openai", base_url="https://proxy.example/v1")
-    connection = run.connections["openai"]
-    assert connection.base_url == "https://proxy.example/v1"
-    assert connection.api_key is not None
-
-
-@pytest.mark.parametrize(
-    ("overrides", "words"),
-    [
-        ({"provider": "nope"}, "'nope'"),
-        ({"wire": "smoke"}, "'smoke'"),
-        ({"base_url": "localhost:1"}, "http://"),
-        ({"provider": "embedded", "model": "x"}, "--model"),
-    ],
-)
-def test_an_option_that_means_nothing_is_one_problem(
-    desk: Desk, overrides: dict[str, Any], words: str
-) -> None:
-    (message,) = desk.refusals(graph("abc"), **overrides)
-    assert words in message
-
-
-# Keys
 
 
 def test_a_missing_key_names_provider_and_variable(desk: Desk) -> None:
@@ -351,9 +126,6 @@ def test_one_provider_is_reached_outside_of_a_run(desk: Desk) -> None:
         reach("groq")
     desk.env = {"GROQ_API_KEY": "k"}
     assert reach("groq").api_key == Secret("k")
-
-
-# Everything else
 
 
 def test_every_node_has_its_effort_resolved(desk: Desk) -> None:

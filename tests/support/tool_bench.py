@@ -1,0 +1,98 @@
+"""Tools made of one function each, and a runner to run them with; events and facts are kept."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+from engine.graph.workflow import RetryPolicy
+from engine.run.approval_policy import call_digest
+from engine.vocabulary.effects import AdmittedCall
+from engine.vocabulary.events import (
+    RunEvent,
+)
+from engine.vocabulary.tools import (
+    JsonObject,
+    ToolAccessPolicy,
+    ToolCall,
+    ToolConcurrency,
+    ToolDefinition,
+    ToolEffects,
+    ToolResult,
+    ToolTier,
+)
+from orchestration.runs.journal import MemoryJournal
+from orchestration.runs.limits import Permits
+from orchestration.tools.registry import ToolRegistry
+from orchestration.tools.runner import ToolRunner
+from orchestration.tools.tool import Tool, ToolContext, ToolOutput
+from orchestration.workspace.paths import Workspace
+
+Work = Callable[[JsonObject, ToolContext], Awaitable[ToolOutput]]
+
+SCHEMA: JsonObject = {
+    "type": "object",
+    "additionalProperties": False,
+    "properties": {"path": {"type": "string"}, "count": {"type": "integer"}},
+}
+
+
+def made_tool(
+    name: str,
+    work: Work,
+    concurrency: ToolConcurrency = ToolConcurrency.SHARED,
+    tier: ToolTier = ToolTier.READ,
+    keys: Callable[[JsonObject], tuple[str, ...]] | None = None,
+) -> Tool:
+    return Tool(ToolDefinition(name, name, SCHEMA, tier, concurrency), work, keys)
+
+
+def admitted_call(
+    name: str, identity: str = "c1", node: str = "n", **arguments: Any
+) -> AdmittedCall:
+    return AdmittedCall(ToolCall(identity, name, arguments), call_digest((node,), name, arguments))
+
+
+async def say(arguments: JsonObject, context: ToolContext) -> ToolOutput:
+    return ToolOutput(f"{context.call_id} {arguments}")
+
+
+async def turn_the_loop() -> None:
+    """Let every task go on until it waits for something that only the test can bring about."""
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+class ToolBench:
+    def __init__(
+        self, root: Path, *tools: Tool, permits: int = 16, policy: RetryPolicy | None = None
+    ) -> None:
+        self.events: list[RunEvent] = []
+        self.journal = MemoryJournal()
+        self.permits = Permits(permits)
+        self.pauses: list[float] = []
+        self.runner = ToolRunner(
+            ToolRegistry(tools),
+            emit=self.events.append,
+            journal=self.journal,
+            permits=self.permits,
+            workspace=Workspace(root),
+            retry_policy=policy or RetryPolicy(),
+            sleep=self._sleep,
+        )
+
+    async def _sleep(self, seconds: float) -> None:
+        self.pauses.append(seconds)
+
+    def execute(
+        self, *calls: AdmittedCall, policy: ToolAccessPolicy = ToolAccessPolicy.EXECUTION
+    ) -> Coroutine[Any, Any, tuple[tuple[ToolResult, ...], ToolEffects]]:
+        return self.runner.execute_batch("n", "N", calls, policy)
+
+    def results(self, *calls: AdmittedCall, **options: Any) -> tuple[ToolResult, ...]:
+        return asyncio.run(self.execute(*calls, **options))[0]
+
+    def kinds(self) -> list[str]:
+        return [type(event).__name__ for event in self.events]
