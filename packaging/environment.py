@@ -171,17 +171,17 @@ def site_packages() -> Path:
     return next((ENVIRONMENT / "lib").glob("python3.*/site-packages"))
 
 
-def check_system_libraries(*, windows: bool, install_with_apt: bool) -> None:
+def check_system_libraries(platform: str, *, install_with_apt: bool) -> None:
     """Say in one line which of the system's libraries are missing, or install them.
 
     Args:
-        windows: real windows are wanted, not only drawing into memory.
+        platform: Qt's platform plugin, such as `xcb` or `offscreen`.
         install_with_apt: install what is missing (as root, on a machine made for one run).
 
     Raises:
         SetupError: if Qt lacks something.
     """
-    packages = missing_packages(windows=windows)
+    packages = missing_packages(platform)
     if packages and install_with_apt:
         say(f"installing {' '.join(packages)} with apt-get.")
         environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
@@ -193,7 +193,7 @@ def check_system_libraries(*, windows: bool, install_with_apt: bool) -> None:
                 stdout=sys.stderr,
                 env=environment,
             )
-        packages = missing_packages(windows=windows)
+        packages = missing_packages(platform)
     if packages == ("libgomp1",):
         say("the demo model needs libgomp1: sudo apt-get install libgomp1")
     elif packages:
@@ -202,14 +202,14 @@ def check_system_libraries(*, windows: bool, install_with_apt: bool) -> None:
         )
 
 
-def missing_packages(*, windows: bool) -> tuple[str, ...]:
-    """The Debian packages of all system libraries that are missing."""
+def missing_packages(platform: str) -> tuple[str, ...]:
+    """The Debian packages of all system libraries that are missing for a platform plugin."""
     packages = site_packages()
     files = (
-        *system_libraries.qt_files(packages, windows=windows),
+        *system_libraries.qt_files(packages, platform),
         *system_libraries.embedded_model_files(packages),
     )
-    return system_libraries.packages_for(system_libraries.missing_libraries(files), windows=windows)
+    return system_libraries.packages_for(system_libraries.missing_libraries(files), platform)
 
 
 def bring_up_to_date(kind: str, stamp: str) -> None:
@@ -249,7 +249,12 @@ def main(arguments: Sequence[str]) -> int:
         with only_one_at_a_time():
             bring_up_to_date(wanted.kind, wanted.stamp)
             if wanted.qt is not None:
-                check_system_libraries(windows=wanted.qt == "window", install_with_apt=wanted.apt)
+                platform = (
+                    system_libraries.platform_plugin(os.environ)
+                    if wanted.qt == "window"
+                    else wanted.qt
+                )
+                check_system_libraries(platform, install_with_apt=wanted.apt)
                 (ENVIRONMENT / f"openflow-{wanted.qt}.stamp").touch()
     except SetupError as error:
         say(str(error))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 # What Qt needs to show windows under X11 and what minimal systems are known to lack. It is named
@@ -27,18 +27,30 @@ _IRREGULAR_PACKAGES = {
 }
 
 
-def qt_files(site_packages: Path, *, windows: bool) -> tuple[Path, ...]:
+def platform_plugin(environment: Mapping[str, str]) -> str:
+    """Which of Qt's platform plugins a window is shown with: `xcb` for X11, `wayland`, ...
+
+    Args:
+        environment: the environment variables of the session.
+    """
+    chosen = environment.get("QT_QPA_PLATFORM", "")
+    if not chosen:
+        chosen = "wayland" if environment.get("XDG_SESSION_TYPE") == "wayland" else "xcb"
+    # 'wayland-egl;xcb' and 'offscreen:size=800x600' are ways to write it, too.
+    return re.split(r"[;:-]", chosen)[0]
+
+
+def qt_files(site_packages: Path, platform: str) -> tuple[Path, ...]:
     """The files of Qt whose needs matter.
 
     Args:
         site_packages: the folder that PySide6 is installed in.
-        windows: real windows are wanted, not only drawing into memory.
+        platform: the platform plugin, such as `xcb` or `offscreen`.
     """
     qt = site_packages / "PySide6"
-    plugin = "libqxcb.so" if windows else "libqoffscreen.so"
     modules = ("QtGui", "QtWidgets", "QtSvg")
     found = [qt / f"{module}.abi3.so" for module in modules]
-    return (*found, qt / "Qt" / "plugins" / "platforms" / plugin)
+    return (*found, qt / "Qt" / "plugins" / "platforms" / f"libq{platform}.so")
 
 
 def embedded_model_files(site_packages: Path) -> tuple[Path, ...]:
@@ -76,14 +88,14 @@ def debian_package(library: str) -> str:
     return f"{name}{separator}{match['version']}"
 
 
-def packages_for(libraries: Iterable[str], *, windows: bool) -> tuple[str, ...]:
+def packages_for(libraries: Iterable[str], platform: str) -> tuple[str, ...]:
     """The Debian packages to install for what is missing; empty if nothing is.
 
     Args:
         libraries: what `missing_libraries` found.
-        windows: real windows are wanted; then everything that Qt needs for them is named.
+        platform: Qt's platform plugin; for `xcb` everything is named that it needs.
     """
     packages = {debian_package(library) for library in libraries}
-    if packages - {"libgomp1"} and windows:
+    if packages - {"libgomp1"} and platform == "xcb":
         packages.update(QT_WINDOW_PACKAGES)
     return tuple(sorted(packages))

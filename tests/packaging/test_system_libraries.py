@@ -42,21 +42,36 @@ def test_a_library_is_in_the_package_of_its_name(library: str, package: str) -> 
     assert libraries.debian_package(library) == package
 
 
+@pytest.mark.parametrize(
+    ("session", "plugin"),
+    [
+        ({}, "xcb"),
+        ({"XDG_SESSION_TYPE": "x11"}, "xcb"),
+        ({"XDG_SESSION_TYPE": "wayland"}, "wayland"),
+        ({"XDG_SESSION_TYPE": "wayland", "QT_QPA_PLATFORM": "xcb"}, "xcb"),
+        ({"QT_QPA_PLATFORM": "wayland-egl;xcb"}, "wayland"),
+        ({"QT_QPA_PLATFORM": "offscreen:size=800x600"}, "offscreen"),
+    ],
+)
+def test_the_session_tells_how_windows_are_shown(session: dict[str, str], plugin: str) -> None:
+    assert libraries.platform_plugin(session) == plugin
+
+
 def test_what_the_loader_misses_is_listed_once() -> None:
     assert libraries.unresolved(LDD) == ("libEGL.so.1", "libxcb-cursor.so.0")
 
 
 def test_one_missing_library_names_all_that_windows_need() -> None:
-    packages = libraries.packages_for(["libxcb-shape.so.0"], windows=True)
+    packages = libraries.packages_for(["libxcb-shape.so.0"], "xcb")
 
     assert set(packages) == {*libraries.QT_WINDOW_PACKAGES, "libxcb-shape0"}
-    assert libraries.packages_for(["libEGL.so.1"], windows=False) == ("libegl1",)
+    assert libraries.packages_for(["libEGL.so.1"], "offscreen") == ("libegl1",)
 
 
 def test_the_demo_model_alone_does_not_call_for_the_packages_of_windows() -> None:
-    assert libraries.packages_for(["libgomp.so.1"], windows=True) == ("libgomp1",)
+    assert libraries.packages_for(["libgomp.so.1"], "xcb") == ("libgomp1",)
 
 
 def test_nothing_missing_is_nothing_to_install(tmp_path: Path) -> None:
     assert libraries.missing_libraries([tmp_path / "not-there.so"]) == ()
-    assert libraries.packages_for([], windows=True) == ()
+    assert libraries.packages_for([], "xcb") == ()
