@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING
 
 from providers.config import ProviderConfig
@@ -16,10 +18,13 @@ from providers.sdk_client import (
 
 if TYPE_CHECKING:
     import httpx2
-    from openai import Omit
+    from openai import AsyncStream, Omit
+    from openai._streaming import ServerSentEvent
 
 _AUTHORIZATION = "authorization"
 _NO_KEY = "none"
+_END_MARK = "[DONE]"
+_DRAIN_S = 0.1
 
 
 class OpenAiClient:
@@ -52,7 +57,7 @@ class OpenAiClient:
             default_headers={**own_header, **config.extra_headers},
             http_client=http,
         )
-        self._stream_cls = openai.AsyncStream[object]
+        self._stream_cls = _stream_class()
         self._headers = _request_headers(config, has_bearer=bool(key) and not own_header)
         self.errors: tuple[type[Exception], ...] = (
             openai.OpenAIError,
@@ -80,6 +85,30 @@ class OpenAiClient:
         )
         # What is not labelled as JSON comes as text.
         return json.loads(reply) if isinstance(reply, str) else reply
+
+
+def _stream_class() -> type[AsyncStream[object]]:
+    """The SDK's stream, read to its real end.
+
+    The SDK stops at the end mark and leaves its iterators to tasks that clean up after it.
+    """
+    from openai import AsyncStream
+
+    class WholeStream(AsyncStream[object]):
+        async def _iter_events(self) -> AsyncIterator[ServerSentEvent]:
+            events = super()._iter_events()
+            async for event in events:
+                if not event.data.startswith(_END_MARK):
+                    yield event
+                    continue
+                # A server that keeps the connection open must not hold up the reply.
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(_DRAIN_S):
+                        async for _ in events:
+                            pass
+                return
+
+    return WholeStream
 
 
 def _request_headers(config: ProviderConfig, *, has_bearer: bool) -> Mapping[str, str | Omit]:

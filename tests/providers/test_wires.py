@@ -4,39 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from engine.vocabulary.errors import (
-    EmptyTurn,
-    ModelCallError,
-    PermanentFailure,
-    RequestFailure,
-    TransientFailure,
-    TruncatedOutput,
-)
-from engine.vocabulary.messages import ModelTurn, Usage
-from engine.vocabulary.requests import AgentRequest
+from engine.vocabulary.errors import RequestFailure
+from engine.vocabulary.messages import Usage
 from engine.vocabulary.tools import SUBMIT_TOOL, ToolDefinition
-from providers.config import ProviderConfig, configured
-from providers.factory import ProviderPool
 from providers.quirks import Quirk, Quirks
-from providers.specs import SPECS, Wire
-from tests.support.loopback import (
-    STEP_TIMEOUT_S,
-    Answer,
-    Cut,
-    Gate,
-    Hang,
-    LoopbackServer,
-    html_answer,
-    json_answer,
-    refused_url,
-    sse,
-)
-from tests.support.wire_scripts import COUNTS, SCRIPTS, WireScript, submit_arguments
+from providers.specs import Wire
+from tests.support.loopback import STEP_TIMEOUT_S, Gate, Hang, LoopbackServer, refused_url, sse
+from tests.support.wire_runs import KEY, MODEL, OUTPUT, SUBMIT, config_for, fail, play, use
+from tests.support.wire_scripts import COUNTS, SCRIPTS, WireScript
 from tests.support.wire_suite import (
     RecordingSink,
     check_calls_side_by_side,
@@ -49,68 +28,7 @@ from tests.support.wire_suite import (
     node_request,
 )
 
-KEY = "sk-test-0123456789abcdef"
-MODEL = "test-model"
-OUTPUT = {"title": "Lumen", "points": 3}
-SUBMIT = ("call_1", SUBMIT_TOOL, submit_arguments(OUTPUT, "Done."))
 READ = ToolDefinition("read", "Read a file.", {"type": "object", "properties": {}})
-
-
-@pytest.fixture(params=list(Wire), ids=[wire.value for wire in Wire])
-def script(request: pytest.FixtureRequest) -> WireScript:
-    return SCRIPTS[request.param]
-
-
-@pytest.fixture
-def server() -> Iterator[LoopbackServer]:
-    with LoopbackServer() as running:
-        yield running
-
-
-def config_for(script: WireScript, base_url: str, **changes: Any) -> ProviderConfig:
-    return configured(
-        SPECS["custom_openai_compatible"],
-        base_url=base_url,
-        wire=script.wire,
-        **{"api_key": KEY, **changes},
-    )
-
-
-def use(config: ProviderConfig, check: Any, **pool_options: Any) -> Any:
-    """Run an async function on a port, and close everything afterwards."""
-
-    async def run() -> Any:
-        pool = ProviderPool(**pool_options)
-        try:
-            return await check(pool.port(config))
-        finally:
-            await pool.aclose()
-
-    return asyncio.run(run())
-
-
-def play(
-    script: WireScript,
-    server: LoopbackServer,
-    *answers: Answer,
-    request: AgentRequest | None = None,
-    **changes: Any,
-) -> ModelTurn:
-    """One call that gets these answers."""
-    server.play(*answers)
-    turn: ModelTurn = use(
-        config_for(script, server.url, **changes),
-        lambda port: port.invoke(request or node_request(MODEL)),
-    )
-    return turn
-
-
-def fail(script: WireScript, server: LoopbackServer, *answers: Answer, **changes: Any) -> Any:
-    """The failure of one call that gets these answers."""
-    with pytest.raises(ModelCallError) as raised:
-        play(script, server, *answers, **changes)
-    assert KEY not in str(raised.value)
-    return raised.value.failure
 
 
 def test_a_submit_call_is_read(script: WireScript, server: LoopbackServer) -> None:
@@ -220,151 +138,6 @@ def test_broken_submit_arguments_are_guessed_and_marked(
         "assistant_message": None,
     }
     assert turn.calls[0].repairs == ("guessed",)
-
-
-@pytest.mark.parametrize("end", [Cut(), None], ids=["cut", "without an end"])
-def test_a_stream_that_breaks_off_is_transient(
-    script: WireScript, server: LoopbackServer, end: Cut | None
-) -> None:
-    failure = fail(script, server, script.broken(end, text="Half a sen"))
-    assert isinstance(failure, TransientFailure)
-    assert "Custom OpenAI-compatible API" in failure.message
-
-
-@pytest.mark.parametrize("end", [Cut(), None], ids=["cut", "without an end"])
-def test_a_stream_that_breaks_off_in_a_call_names_the_tool(
-    script: WireScript, server: LoopbackServer, end: Cut | None
-) -> None:
-    answer = script.broken(end, calls=(("c1", "read", '{"path": "a'),))
-    failure = fail(script, server, answer)
-    assert isinstance(failure, TruncatedOutput)
-    assert (failure.reason, failure.tool_names) == ("stream", ("read",))
-
-
-def test_an_error_in_mid_stream_is_what_it_says(script: WireScript, server: LoopbackServer) -> None:
-    text = [event for event in script.reply(text="Half") if not script.is_end(event)]
-    failure = fail(script, server, sse(*text, script.error_event("Overloaded, sorry")))
-    assert isinstance(failure, TransientFailure)
-    assert "Overloaded, sorry" in failure.message
-
-
-def test_an_empty_turn_is_described_without_its_content(
-    script: WireScript, server: LoopbackServer
-) -> None:
-    failure = fail(script, server, script.answer(thoughts="secret thoughts"))
-    assert isinstance(failure, EmptyTurn)
-    for words in (MODEL, "Custom OpenAI-compatible API", "stop", "reasoning", "120 in, 30 out"):
-        assert words in failure.message
-    assert "secret thoughts" not in failure.message
-    assert failure.usage is not None
-
-
-@pytest.mark.parametrize(
-    ("status", "message", "code", "kind"),
-    [
-        (400, "messages: at least one is needed", "", RequestFailure),
-        (401, f"the key {KEY} is wrong", "", PermanentFailure),
-        (403, "not for you", "", PermanentFailure),
-        (404, "no such model", "", PermanentFailure),
-        (422, "unknown field", "", PermanentFailure),
-        (408, "too slow", "", TransientFailure),
-        (409, "conflict", "", TransientFailure),
-        (429, "slow down", "rate_limit_exceeded", TransientFailure),
-        (429, "no credit", "insufficient_quota", PermanentFailure),
-        (500, "oops", "", TransientFailure),
-        (503, "maintenance", "", TransientFailure),
-        (529, "overloaded", "overloaded_error", TransientFailure),
-        (400, "Upstream request failed", "", TransientFailure),
-        (403, "Provider returned error", "", TransientFailure),
-        (400, "Tool choice is required, but model did not call", "tool_use_failed", EmptyTurn),
-    ],
-)
-def test_each_status_has_its_class(
-    script: WireScript,
-    server: LoopbackServer,
-    status: int,
-    message: str,
-    code: str,
-    kind: type[Any],
-) -> None:
-    failure = fail(script, server, script.refusal(status, message, code))
-    assert isinstance(failure, kind)
-    assert str(status) in failure.message
-    assert "Custom OpenAI-compatible API" in failure.message
-    assert len(server.asked) == 1, "the SDK must not try again by itself"
-
-
-@pytest.mark.parametrize(
-    ("headers", "seconds"),
-    [
-        ({"retry_after": "7"}, 7.0),
-        ({"retry_after_ms": "1500", "retry_after": "9"}, 1.5),
-        ({}, None),
-    ],
-)
-def test_the_wait_that_a_service_asks_for_is_passed_on(
-    script: WireScript, server: LoopbackServer, headers: dict[str, str], seconds: float | None
-) -> None:
-    failure = fail(script, server, script.refusal(429, "slow down", **headers))
-    assert failure.retry_after_s == seconds
-
-
-def test_nobody_listening_is_transient_and_says_so(script: WireScript) -> None:
-    with pytest.raises(ModelCallError) as raised:
-        use(config_for(script, refused_url()), lambda port: port.invoke(node_request(MODEL)))
-    failure = raised.value.failure
-    assert isinstance(failure, TransientFailure)
-    assert "connection refused" in failure.message
-
-
-def test_an_unknown_host_is_transient_and_says_so(script: WireScript) -> None:
-    with pytest.raises(ModelCallError) as raised:
-        use(
-            config_for(script, "http://nowhere.invalid"),
-            lambda port: port.invoke(node_request(MODEL)),
-        )
-    assert "host name cannot be resolved" in str(raised.value)
-
-
-@pytest.mark.parametrize("stall", ["before", "within"])
-def test_silence_beyond_the_timeout_is_transient(
-    script: WireScript, server: LoopbackServer, stall: str
-) -> None:
-    answer = sse(Hang()) if stall == "before" else script.broken(Hang(), text="Half")
-    failure = fail(script, server, answer, timeout_s=0.2)
-    assert isinstance(failure, TransientFailure)
-    assert "timeout" in failure.message
-
-
-def test_a_web_page_is_a_wrong_address(script: WireScript, server: LoopbackServer) -> None:
-    failure = fail(script, server, html_answer())
-    assert isinstance(failure, PermanentFailure)
-    assert "web page" in failure.message
-    assert server.url in failure.message
-
-
-def test_foreign_json_is_a_wrong_address(script: WireScript, server: LoopbackServer) -> None:
-    failure = fail(script, server, json_answer({"hello": "there"}))
-    assert isinstance(failure, PermanentFailure)
-    assert server.url in failure.message
-
-
-def test_garbage_in_a_stream_is_not_tried_again(script: WireScript, server: LoopbackServer) -> None:
-    garbage = Answer(
-        (b"event: message_start\ndata: {not json}\n\n",),
-        headers={"content-type": "text/event-stream"},
-    )
-    assert isinstance(fail(script, server, garbage), RequestFailure)
-
-
-def test_a_redirect_is_not_followed_with_the_key(
-    script: WireScript, server: LoopbackServer
-) -> None:
-    elsewhere = Answer((b"",), 307, {"location": "http://elsewhere.invalid/v1"})
-    failure = fail(script, server, elsewhere)
-    assert isinstance(failure, PermanentFailure)
-    assert "redirects" in failure.message
-    assert len(server.asked) == 1
 
 
 def test_a_cancelled_call_closes_its_connection_at_once(
@@ -523,20 +296,6 @@ def test_the_environment_is_not_read(
         assert "from-the-environment" not in asked.headers.values()
 
 
-def test_a_prompt_that_the_server_cut_is_noticed(
-    script: WireScript, server: LoopbackServer
-) -> None:
-    long = node_request(MODEL, input={"text": "word " * 15_750})
-    failure = fail(
-        script, server, script.answer(calls=(SUBMIT,), counts=(2051, 9, 0)), request=long
-    )
-    assert isinstance(failure, RequestFailure)
-    assert "cut the prompt" in failure.message
-    assert "2051" in failure.message
-    turn = play(script, server, script.answer(calls=(SUBMIT,), counts=(15_900, 9, 0)), request=long)
-    assert turn.calls
-
-
 def test_half_characters_in_a_request_do_not_stop_it(
     script: WireScript, server: LoopbackServer
 ) -> None:
@@ -546,24 +305,10 @@ def test_half_characters_in_a_request_do_not_stop_it(
     assert "a\ufffd\ufffd b" in sent
 
 
-@pytest.mark.parametrize(
-    "address", ["", "api.example.com/v1", "ftp://h/v1", "http://[::1", "http://"]
-)
-def test_an_address_that_is_none_is_said_before_anything_is_sent(
-    script: WireScript, address: str
+def test_a_server_that_does_not_hang_up_after_the_end_holds_nothing_up(
+    server: LoopbackServer,
 ) -> None:
-    config = ProviderConfig(
-        spec=SPECS["custom_openai_compatible"], base_url=address, wire=script.wire
-    )
-    with pytest.raises(ModelCallError) as raised:
-        use(config, lambda port: port.invoke(node_request(MODEL)))
-    assert isinstance(raised.value.failure, PermanentFailure)
-    assert "address" in str(raised.value)
-
-
-def test_a_key_that_cannot_be_one_is_said_before_anything_is_sent(
-    script: WireScript, server: LoopbackServer
-) -> None:
-    failure = fail(script, server, api_key="schlüssel\n")
-    assert isinstance(failure, PermanentFailure)
-    assert not server.asked
+    chat = SCRIPTS[Wire.CHAT]
+    turn = play(chat, server, sse(*chat.reply(text="Hi."), b"data: [DONE]\n\n", Hang()))
+    assert turn.text == "Hi."
+    assert server.client_gone.wait(STEP_TIMEOUT_S)

@@ -112,7 +112,7 @@ class LoopbackServer:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="loopback-server")
         self._port = 0
-        self._connections: set[asyncio.Task[None]] = set()
+        self._open: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
 
     @property
     def url(self) -> str:
@@ -149,9 +149,9 @@ class LoopbackServer:
         self._ready.set()
         await self._stopped.wait()
         server.close()
-        for task in self._connections:
-            task.cancel()
-        await asyncio.gather(*self._connections, return_exceptions=True)
+        for writer in self._open.values():
+            writer.transport.abort()
+        await asyncio.gather(*self._open, return_exceptions=True)
 
     def _stop(self) -> None:
         self._stopped.set()
@@ -159,7 +159,7 @@ class LoopbackServer:
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
-        self._connections.add(task)
+        self._open[task] = writer
         self.connections += 1
         try:
             while (asked := await _read_request(reader)) is not None:
@@ -170,7 +170,7 @@ class LoopbackServer:
         except (ConnectionError, asyncio.IncompleteReadError):
             self.client_gone.set()
         finally:
-            self._connections.discard(task)
+            del self._open[task]
             writer.close()
 
     async def _reply(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
