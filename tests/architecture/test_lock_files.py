@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import re
+import sys
 import tomllib
 
 import pytest
@@ -10,7 +12,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from tests.support.source_tree import CHECKOUT
+from tests.support.source_tree import CHECKOUT, PACKAGES, imports
 
 LOCKS = ("requirements.txt", "requirements-dev.txt", "requirements-embedded.txt")
 
@@ -68,6 +70,25 @@ def test_developers_run_what_users_run() -> None:
     users, developers = locked("requirements.txt"), locked("requirements-dev.txt")
 
     assert users.items() <= developers.items()
+
+
+def test_what_is_imported_is_asked_for() -> None:
+    """A package that only another one brings along may be gone with its next version."""
+    # pydantic pins its own core exactly and hands out its errors.
+    brought_along = {"pydantic-core": "pydantic"}
+    asked = {canonicalize_name(wanted.name) for wanted in asked_for("local")}
+    names = {found.target.split(".")[0] for found in imports()}
+    names -= {*sys.stdlib_module_names, *PACKAGES, "resources"}
+    distributions = importlib.metadata.packages_distributions()
+
+    brought = {name: canonicalize_name(distributions[name][0]) for name in names}
+    missing = {
+        name: package
+        for name, package in brought.items()
+        if brought_along.get(package, package) not in asked
+    }
+
+    assert missing == {}
 
 
 @pytest.mark.parametrize("lock", LOCKS)
