@@ -29,6 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return command_line(words)
         return _open_window(request)
     except KeyboardInterrupt:
+        _refuse("stopped by Ctrl+C")
         return 130
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import traceback
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Callable, Sequence
+from typing import Annotated, ParamSpec
 
 import typer
 from typer.exceptions import TyperException
@@ -15,6 +16,7 @@ from app.cli.console import OutputLost, say
 from app.cli.session import DataDir, Debug, Session
 from orchestration.errors import UserError
 
+Parameters = ParamSpec("Parameters")
 FAILED, WRONG_USAGE, INTERRUPTED = 1, 2, 130
 
 
@@ -55,8 +57,8 @@ def _application() -> typer.Typer:
         no_args_is_help=True,
     )
     application.callback()(_options)
-    application.command("run")(run.run)
-    application.command("validate")(validate.validate)
+    application.command("run")(_told_when_interrupted(run.run))
+    application.command("validate")(_told_when_interrupted(validate.validate))
     application.command("version")(version.version)
     application.add_typer(providers.commands, name="providers")
     return application
@@ -76,6 +78,20 @@ def _options(
     debug: Debug = False,
 ) -> None:
     """Take the options that stand before a command."""
+
+
+def _told_when_interrupted(command: Callable[Parameters, None]) -> Callable[Parameters, None]:
+    """The command with a word for Ctrl+C before or after the run that takes care of it itself."""
+
+    @functools.wraps(command)
+    def run_command(*arguments: Parameters.args, **options: Parameters.kwargs) -> None:
+        try:
+            command(*arguments, **options)
+        except KeyboardInterrupt:
+            say("openflow: stopped by Ctrl+C")
+            raise typer.Exit(INTERRUPTED) from None
+
+    return run_command
 
 
 def _tell(error: Exception) -> int:

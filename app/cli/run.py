@@ -157,13 +157,13 @@ def _entrypoint(text: str | None, file: str | None) -> str:
     if file is None:
         return text or ""
     if file == "-":
-        data = sys.stdin.buffer.read() if sys.stdin is not None else b""
+        source, data = "standard input", sys.stdin.buffer.read() if sys.stdin is not None else b""
     else:
-        data = _read(Path(file), "the input")
+        source, data = file, _read(Path(file), "the input")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise UserError(f"the input in {file} is not UTF-8 text; save it as UTF-8") from None
+        raise UserError(f"the input in {source} is not UTF-8 text; save it as UTF-8") from None
 
 
 def _read(path: Path, what: str) -> bytes:

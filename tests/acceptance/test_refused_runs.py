@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -209,3 +210,16 @@ def test_a_damaged_settings_file_is_told_and_set_aside(openflow: CommandLine) ->
     assert ended.status == 0
     assert "settings.json" in ended.sentence()
     assert len(list(data.glob("settings.damaged-*"))) == 1
+
+
+def test_ctrl_c_before_the_run_begins(openflow: CommandLine) -> None:
+    path = saved(openflow.folder, graph([agent_node("a", model="")]))
+    pipe = openflow.folder / "input"
+    os.mkfifo(pipe)
+    running = openflow.start("run", path, "--input-file", pipe)
+    with pipe.open("wb"):  # it is reading by now
+        running.interrupt()
+        ended = running.ended()
+    assert ended.status == 130
+    assert ended.out == ""
+    assert ended.sentence() == "openflow: stopped by Ctrl+C"
