@@ -183,16 +183,9 @@ def check_system_libraries(platform: str, *, install_with_apt: bool) -> None:
     """
     packages = missing_packages(platform)
     if packages and install_with_apt:
+        apt_get("update")
         say(f"installing {' '.join(packages)} with apt-get.")
-        environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-        for command in (["update"], ["install", "--yes", "--no-install-recommends", *packages]):
-            subprocess.run(
-                ["apt-get", "-qq", *command],
-                check=True,
-                stdin=subprocess.DEVNULL,
-                stdout=sys.stderr,
-                env=environment,
-            )
+        apt_get("install", "--yes", "--no-install-recommends", *packages)
         packages = missing_packages(platform)
     if packages == ("libgomp1",):
         say("the demo model needs libgomp1: sudo apt-get install libgomp1")
@@ -200,6 +193,25 @@ def check_system_libraries(platform: str, *, install_with_apt: bool) -> None:
         raise SetupError(
             f"Qt needs libraries that this system lacks: sudo apt-get install {' '.join(packages)}"
         )
+
+
+def apt_get(*arguments: str) -> None:
+    """Run apt-get without questions.
+
+    Raises:
+        SetupError: if it fails.
+    """
+    told = subprocess.run(
+        ["apt-get", "-qq", *arguments],
+        check=False,
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
+    )
+    if told.returncode != 0:
+        reason = told.stderr.strip().splitlines() or ["no reason given"]
+        raise SetupError(f"apt-get {arguments[0]} failed: {reason[-1]}")
 
 
 def missing_packages(platform: str) -> tuple[str, ...]:
