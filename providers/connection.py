@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import importlib
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -79,6 +81,7 @@ class Connection:
     def _made(self, is_messages: bool, root: str, key: str) -> SdkClient:
         if self._http is None:
             self._http = http_client(self._config)
+        _import_what_the_first_request_would()
         if is_messages:
             from providers.anthropic_client import AnthropicClient
 
@@ -86,6 +89,12 @@ class Connection:
         from providers.openai_client import OpenAiClient
 
         return OpenAiClient(self._config, root, key, self._http)
+
+
+def _import_what_the_first_request_would() -> None:
+    """Import in this thread what would hold up the event loop otherwise."""
+    with contextlib.suppress(ImportError):
+        importlib.import_module("anyio._backends._asyncio")
 
 
 def _is_address(base_url: str) -> bool:

@@ -23,6 +23,7 @@ from engine.vocabulary.messages import (
 from engine.vocabulary.requests import AgentRequest
 from engine.vocabulary.tools import JsonObject, ToolResult
 from providers.wire_ids import WireIds
+from providers.wire_json import encoded
 
 CANCELLED = '{"error": "cancelled: this call was not carried out"}'
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
@@ -43,7 +44,7 @@ class WireCallTurn(Struct, frozen=True):
     @property
     def arguments_text(self) -> str:
         """The arguments as JSON text, never empty."""
-        return json.dumps(self.arguments, ensure_ascii=False, separators=(",", ":"))
+        return encoded(self.arguments).decode()
 
 
 class UserTurn(Struct, frozen=True):

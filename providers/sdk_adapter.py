@@ -38,6 +38,8 @@ from providers.specs import Wire
 from providers.stream_parts import TurnBuilder
 from providers.wire_json import encoded
 
+_LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
+
 
 class ReplyReader(Protocol):
     """Reads the events of one reply into a turn."""
@@ -107,6 +109,8 @@ class SdkAdapter(ABC):
                 if not builder.content_kinds() and self._learns_from(error, request.model, body):
                     continue
                 raise ModelCallError(self._failure(error, builder, request)) from error
+            if _hit_limit(body, builder):
+                builder.end("length")
             turn = await self._finished(builder, request)
             if not files:
                 self._check_prompt(body, len(content), turn.usage)
@@ -184,6 +188,14 @@ class SdkAdapter(ABC):
                     "raise the context length of the server"
                 )
             )
+
+
+def _hit_limit(body: Body, builder: TurnBuilder) -> bool:
+    """Whether a reply without a call is as long as was allowed, whatever the wire says."""
+    limit = next((body[name] for name in _LIMITS if name in body), None)
+    if limit is None or builder.usage is None or builder.calls or not builder.has_ended:
+        return False
+    return (builder.usage.completion_tokens or 0) >= limit
 
 
 def _offered(request: AgentRequest) -> frozenset[str]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 
-_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
-_DIGEST_BYTES = 20
 _WANTED_LENGTH = 24
+_DIGEST_BYTES = 12
 
 
 class WireIds:
@@ -32,12 +31,5 @@ class WireIds:
 
 
 def _hashed(text: str, length: int) -> str:
-    digest = hashlib.blake2b(
-        text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES
-    ).digest()
-    number = int.from_bytes(digest)
-    letters = []
-    for _ in range(length):
-        number, digit = divmod(number, len(_DIGITS))
-        letters.append(_DIGITS[digit])
-    return "".join(letters)
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES)
+    return digest.hexdigest()[:length]

@@ -119,6 +119,16 @@ def test_the_output_limit_cuts_a_reply_off(script: WireScript, server: LoopbackS
     assert "rm -rf" not in repr(turn)
 
 
+def test_a_reply_as_long_as_allowed_is_cut_off_whatever_the_wire_says(
+    script: WireScript, server: LoopbackServer
+) -> None:
+    request = node_request(MODEL, max_output_tokens=30)
+    assert play(script, server, script.answer(text="Half a sen"), request=request).truncated
+    assert play(script, server, script.answer(), request=request).truncated
+    whole = script.answer(text="All of it.", counts=(120, 29, 0))
+    assert not play(script, server, whole, request=request).truncated
+
+
 def test_arguments_without_an_end_are_cut_off_whatever_the_wire_says(
     script: WireScript, server: LoopbackServer
 ) -> None:
