@@ -5,12 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Coroutine, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any, TypeVar
-
-from app.cli.console import say
 
 INTERRUPTED = 130
 Result = TypeVar("Result")
@@ -24,47 +22,43 @@ def run_until_interrupted(work: Coroutine[Any, Any, Result]) -> Result | None:
     Returns:
         Its result, `None` if it was cancelled and gave none.
     """
-    with asyncio.Runner() as runner:
-        return runner.run(_cancellable(work))
-
-
-async def _cancellable(work: Coroutine[Any, Any, Result]) -> Result | None:
-    loop = asyncio.get_running_loop()
+    runner = asyncio.Runner()
+    loop = runner.get_loop()
     task = loop.create_task(work)
-    with _interrupts_handled(loop, task):
-        try:
-            return await task
-        except asyncio.CancelledError:
-            return None
+
+    def cancel() -> None:
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(task.cancel)
+
+    # The handlers outlast the loop: what keeps it from closing can be interrupted too.
+    with _interrupts_handled(cancel), runner:
+        return runner.run(_result_of(task))
+
+
+async def _result_of(task: asyncio.Task[Result]) -> Result | None:
+    try:
+        return await task
+    except asyncio.CancelledError:
+        return None
 
 
 @contextmanager
-def _interrupts_handled(loop: asyncio.AbstractEventLoop, task: asyncio.Task[Any]) -> Iterator[None]:
+def _interrupts_handled(stop: Callable[[], None]) -> Iterator[None]:
     asked = False
 
-    def interrupt() -> None:
+    def handle(_number: int, _frame: FrameType | None) -> None:
         nonlocal asked
         if asked:
-            say("openflow: ended at once")
+            # Not through Python's streams: the signal may have come in the middle of a write.
+            os.write(2, b"openflow: ended at once\n")
             # Children end with their parent: their standard input closes.
             os._exit(INTERRUPTED)
         asked = True
-        task.cancel()
+        stop()
 
-    def from_signal(_number: int, _frame: FrameType | None) -> None:
-        loop.call_soon_threadsafe(interrupt)
-
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    before = {number: signal.getsignal(number) for number in numbers}
-    for number in numbers:
-        try:
-            loop.add_signal_handler(number, interrupt)
-        except NotImplementedError:  # event loops of Windows
-            signal.signal(number, from_signal)
+    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
         for number, handler in before.items():
-            with suppress(NotImplementedError):
-                loop.remove_signal_handler(number)
             signal.signal(number, handler)

@@ -40,12 +40,14 @@ def list_providers(context: typer.Context, data_dir: DataDir = None, debug: Debu
         return
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     table = Table("", "id", "service", "default model", "what is missing", box=None)
     for status in statuses:
         mark = "[green]ready[/]" if status.ready else "[dim]-[/]"
         name = f"{status.id} (active)" if status.is_active else status.id
-        table.add_row(mark, name, status.label, status.default_model, status.reason)
+        told = (name, status.label, status.default_model, status.reason)
+        table.add_row(mark, *map(Text, told))
     Console().print(table)
 
 

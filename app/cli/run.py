@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import aclosing
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -134,7 +134,7 @@ async def _run(
             listener(record)
 
     prompts = TerminalPrompts(progress.quiet)
-    async with aclosing(backend):
+    try:
         with shown_if(progress, stderr_is_terminal() and not events_on_stderr):
             return await run_headless(
                 backend,
@@ -143,6 +143,17 @@ async def _run(
                 approve=approve.value,
                 ask=prompts.ask if can_ask() else None,
             )
+    finally:
+        await _close(backend)
+
+
+async def _close(backend: Backend) -> None:
+    """Close the backend, also while the person is impatient: the report is still to be printed."""
+    closing = asyncio.ensure_future(backend.aclose())
+    try:
+        await asyncio.shield(closing)
+    except asyncio.CancelledError:
+        await closing
 
 
 def _say_notice(record: EventRecord) -> None:

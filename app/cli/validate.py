@@ -61,6 +61,7 @@ def _as_data(problem: Problem) -> dict[str, Any]:
 def _show(problems: tuple[Problem, ...], missing: tuple[Problem, ...]) -> None:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     console = Console()
     if not problems and not missing:
@@ -70,5 +71,5 @@ def _show(problems: tuple[Problem, ...], missing: tuple[Problem, ...]) -> None:
     for problem in (*problems, *missing):
         style = "red" if problem in problems else "yellow"
         where = problem.node_id or problem.edge_id or "workflow"
-        table.add_row(where, problem.message, style=style)
+        table.add_row(Text(where), Text(problem.message), style=style)
     console.print(table)

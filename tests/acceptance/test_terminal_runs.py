@@ -116,3 +116,19 @@ def test_ctrl_c_at_a_question_ends_the_program(tmp_path: Path, server: LoopbackS
     assert status == 130
     assert json.loads(out)["status"] == "stopped"
     assert "Traceback" not in terminal.shown
+
+
+def test_problems_are_shown_as_a_table(tmp_path: Path) -> None:
+    path = tmp_path / "flow.workflow.json"
+    save_workflow(graph([agent_node("[red]a", task_prompt=" ")]), path)
+    env = CommandLine(tmp_path).env
+    terminal = AtTerminal(("validate", str(path)), env, shows_output=True)
+    assert terminal.ended()[0] == 2
+    assert "node '[red]a' has a blank task prompt" in terminal.shown
+
+
+def test_providers_are_shown_as_a_table(tmp_path: Path) -> None:
+    terminal = AtTerminal(("providers", "list"), CommandLine(tmp_path).env, shows_output=True)
+    assert terminal.ended()[0] == 0
+    assert "OPENAI_API_KEY" in terminal.shown
+    assert '"id"' not in terminal.shown

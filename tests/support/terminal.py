@@ -1,4 +1,4 @@
-"""A program at a terminal: standard input and standard error are one, standard output is a pipe."""
+"""A program at a terminal; its standard output is a pipe, or the terminal too."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ _CONTROL = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
 class AtTerminal:
     """The program with a terminal before it; what it shows there is collected."""
 
-    def __init__(self, arguments: tuple[str, ...], env: Mapping[str, str]) -> None:
+    def __init__(
+        self, arguments: tuple[str, ...], env: Mapping[str, str], *, shows_output: bool = False
+    ) -> None:
         self._screen, theirs = pty.openpty()
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", "app", *arguments],
             stdin=theirs,
-            stdout=subprocess.PIPE,
+            stdout=theirs if shows_output else subprocess.PIPE,
             stderr=theirs,
             env={**os.environ, "TERM": "xterm", "COLUMNS": "200", **env},
             start_new_session=True,
@@ -56,7 +58,7 @@ class AtTerminal:
             """Keep the screen from filling up."""
         out, _ = self._process.communicate(timeout=timeout_s)
         os.close(self._screen)
-        return self._process.returncode, out.decode()
+        return self._process.returncode, (out or b"").decode()
 
     def _read(self, deadline: float) -> bool:
         """Take what the screen shows next; false once the program has closed it."""

@@ -86,3 +86,22 @@ def test_an_error_of_the_work_is_raised() -> None:
 
     with pytest.raises(KeyError):
         run_until_interrupted(work())
+
+
+def test_what_holds_up_the_end_can_be_interrupted_too() -> None:
+    code = """
+import asyncio, threading
+from app.cli.interrupts import run_until_interrupted
+
+async def work():
+    asyncio.ensure_future(asyncio.to_thread(threading.Event().wait))
+    await asyncio.sleep(0)
+    print("on", flush=True)
+
+run_until_interrupted(work())
+"""
+    process = started(code)
+    process.send_signal(signal.SIGTERM)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=20)
+    assert process.returncode == 130
