@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from engine.graph.handoff import submission_schema
 from engine.graph.layers import ancestors, parents_by_node
@@ -29,7 +30,7 @@ BUSY = frozenset({NodePhase.CALLING, NodePhase.BACKOFF})
 WAITING = frozenset({NodePhase.AWAITING_INPUT, NodePhase.FAILED, NodePhase.INTERRUPTED})
 
 
-class NodeFacts(NamedTuple):
+class NodeFacts(Struct, frozen=True, gc=False):
     """What the workflow says about a node; the same for the whole run."""
 
     id: str
@@ -89,27 +90,33 @@ class RunContext:
 
     def _derive(self) -> None:
         nodes = self.state.nodes
-        for facts in self.facts.values():
-            node = nodes[facts.id]
+        done = {node.id for node in nodes.values() if node.phase is NodePhase.DONE}
+        self.remaining = len(self.facts) - len(done)
+        for node_id, facts in self.facts.items():
             parents = facts.parents
-            open_parents = sum(nodes[p].phase is not NodePhase.DONE for p in parents)
-            self.open_parents[facts.id] = open_parents
-            if node.phase is NodePhase.DONE:
-                self.outputs[node.id] = node.output
-                if node.handoff is not None:
-                    self.handoffs[node.id] = node.handoff
-            else:
-                self.remaining += 1
-            if node.changed_files:
-                self.changed_files[node.id] = node.changed_files
-            if node.reads:
-                self.reads[node.id] = node.reads
-            for message in node.queued or ():
-                self.messages[message.message_id] = node.id
-            for turn_call in node.turn.calls if node.turn is not None else ():
-                if turn_call.phase is CallPhase.UNDECIDED:
-                    self.approvals[turn_call.approval_id] = node.id
-            self.note_phase(node)
+            self.open_parents[node_id] = (
+                sum(parent not in done for parent in parents) if done else len(parents)
+            )
+        if self.state.started:
+            for node in nodes.values():
+                self._derive_from(node)
+
+    def _derive_from(self, node: NodeState) -> None:
+        """Take over what a node has handed out, what it is asked and what it asks."""
+        if node.phase is NodePhase.DONE:
+            self.outputs[node.id] = node.output
+            if node.handoff is not None:
+                self.handoffs[node.id] = node.handoff
+        if node.changed_files:
+            self.changed_files[node.id] = node.changed_files
+        if node.reads:
+            self.reads[node.id] = node.reads
+        for message in node.queued or ():
+            self.messages[message.message_id] = node.id
+        for turn_call in node.turn.calls if node.turn is not None else ():
+            if turn_call.phase is CallPhase.UNDECIDED:
+                self.approvals[turn_call.approval_id] = node.id
+        self.note_phase(node)
 
     def take_step(self) -> tuple[tuple[Effect, ...], tuple[RunEvent, ...]]:
         """Hand out what was collected and begin anew."""
