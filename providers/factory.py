@@ -8,11 +8,11 @@ from engine.vocabulary.errors import ModelCallError, PermanentFailure
 from engine.vocabulary.messages import ModelTurn
 from engine.vocabulary.ports import ModelPort, StreamSink
 from engine.vocabulary.requests import AgentRequest
-from engine.vocabulary.tools import JsonObject
 from providers.attachments import AttachmentSource
 from providers.chat_adapter import ChatAdapter
 from providers.config import EndpointSource, ProviderConfig
 from providers.connection import Connection
+from providers.embedded import bounded_schema
 from providers.messages_adapter import MessagesAdapter
 from providers.probe import ProbeReport, probe
 from providers.responses_adapter import ResponsesAdapter
@@ -29,13 +29,6 @@ _ADAPTERS: dict[Wire, type[SdkAdapter]] = {
 }
 
 
-def bound_for_demo(schema: JsonObject) -> JsonObject:
-    """The schema with an end to every text and array, as the embedded model needs it."""
-    from providers.embedded.bounded_schema import bound
-
-    return bound(schema)
-
-
 class ProviderPool:
     """Hands out ports; cheap until a port is used for the first time.
 
@@ -49,7 +42,7 @@ class ProviderPool:
         self,
         embedded: EndpointSource | None = None,
         *,
-        bound: Bound = bound_for_demo,
+        bound: Bound = bounded_schema.bound,
         attachments: AttachmentSource | None = None,
     ) -> None:
         self._embedded = embedded

@@ -192,7 +192,7 @@ class SdkAdapter(ABC):
 
 def _hit_limit(body: Body, builder: TurnBuilder) -> bool:
     """Whether a reply without a call is as long as was allowed, whatever the wire says."""
-    limit = next((body[name] for name in _LIMITS if name in body), None)
+    limit: int | None = next((body[name] for name in _LIMITS if name in body), None)
     if limit is None or builder.usage is None or builder.calls or not builder.has_ended:
         return False
     return (builder.usage.completion_tokens or 0) >= limit
