@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
+from msgspec import Struct
+
 Grant = Callable[[], None]
 
 
-class Claim:
+class Claim(Struct, eq=False):
     """A place in the queue for a permit; good for one grant."""
 
-    __slots__ = ("grant",)
-
-    def __init__(self, grant: Grant) -> None:
-        self.grant: Grant | None = grant
+    grant: Grant | None
 
 
 class Permits:

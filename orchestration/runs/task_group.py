@@ -8,6 +8,8 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any
 
+from msgspec import Struct
+
 from orchestration.runs.limits import Claim, Permits
 
 logger = logging.getLogger(__name__)
@@ -16,23 +18,20 @@ IN_A_ROW = 32
 """After so many pieces of work that it did in a row a task lets others have the event loop."""
 
 
-class Work:
+class Work(Struct, eq=False):
     """One piece of work: waiting for a permit, under way, or over.
 
     `cancelled` tells the body that nobody wants its result any more.
     """
 
-    __slots__ = ("began", "body", "cancelled", "claim", "job", "key", "permits", "task")
-
-    def __init__(self, key: str, job: Any, body: Body, permits: Permits | None) -> None:
-        self.key = key
-        self.job = job
-        self.body = body
-        self.permits = permits
-        self.cancelled = False
-        self.began = False
-        self.claim: Claim | None = None
-        self.task: asyncio.Task[None] | None = None
+    key: str
+    job: Any
+    body: Body
+    permits: Permits | None
+    cancelled: bool = False
+    began: bool = False
+    claim: Claim | None = None
+    task: asyncio.Task[None] | None = None
 
 
 Body = Callable[[Work], Coroutine[Any, Any, Any]]

@@ -15,17 +15,15 @@ Row = tuple[str, TraceStatus, str, Any]
 class TraceLog:
     """Events that make rows and times, in order; what they make is made on the first reading."""
 
-    __slots__ = ("_labels", "_pending", "_rows", "_timings")
+    __slots__ = ("_labels", "_pending", "_rows", "_timings", "note")
 
     def __init__(self, labels: Mapping[str, str]) -> None:
         self._labels = labels
         self._rows: list[TraceEntry] = []
         self._timings: dict[str, NodeTiming] = {}
         self._pending: list[tuple[float, ev.RunEvent] | TraceEntry] = []
-
-    def note(self, event: ev.RunEvent, time: float) -> None:
-        """Remember an event that makes a row."""
-        self._pending.append((time, event))
+        self.note: Callable[[tuple[float, ev.RunEvent]], None] = self._pending.append
+        """Remembers an event that makes a row, with its time."""
 
     def add(self, time: float, node_id: str, status: TraceStatus, message: str) -> None:
         """Add a row that no single event makes."""
@@ -46,13 +44,13 @@ class TraceLog:
         return self._timings
 
     def _catch_up(self) -> None:
-        pending, self._pending = self._pending, []
-        for item in pending:
+        for item in self._pending:
             if isinstance(item, TraceEntry):
                 self._rows.append(item)
             else:
                 self._rows.append(self._row(*item))
                 self._take_time(*item)
+        self._pending.clear()
 
     def _row(self, time: float, event: ev.RunEvent) -> TraceEntry:
         node_id, status, message, output = _ROWS[type(event)](event)

@@ -20,7 +20,7 @@ def _node_queued(view: ViewState, event: ev.NodeQueued, time: float) -> None:
     if view.retryables:
         _forget_failure(view, node_id)
     view.set_status(node_id, NodeStatus.QUEUED)
-    view.trace_log.note(event, time)
+    view.trace_log.note((time, event))
 
 
 def _node_started(view: ViewState, event: ev.NodeStarted, time: float) -> None:
@@ -31,7 +31,7 @@ def _node_started(view: ViewState, event: ev.NodeStarted, time: float) -> None:
         _forget_waits(view, node_id)
     view.last_error = None
     view.set_status(node_id, NodeStatus.STARTED)
-    view.trace_log.note(event, time)
+    view.trace_log.note((time, event))
 
 
 def _chat_message(view: ViewState, event: ev.ChatMessage, time: float) -> None:
@@ -59,7 +59,7 @@ def _node_awaiting_input(view: ViewState, event: ev.NodeAwaitingInput, time: flo
         question=event.question,
     )
     view.set_status(node_id, NodeStatus.AWAITING_INPUT)
-    view.trace_log.note(event, time)
+    view.trace_log.note((time, event))
 
 
 def _tool_call_proposed(view: ViewState, event: ev.ToolCallProposed, time: float) -> None:
@@ -80,7 +80,7 @@ def _tool_approval_requested(view: ViewState, event: ev.ToolApprovalRequested, t
     view.calls.await_approval(call.id)
     view.settle_status(node_id)
     view.chats.notice(node_id, f"{call.name} needs approval", time, call.id)
-    view.trace_log.note(event, time)
+    view.trace_log.note((time, event))
 
 
 def _tool_approved(view: ViewState, event: ev.ToolApproved, time: float) -> None:
@@ -91,7 +91,7 @@ def _tool_approved(view: ViewState, event: ev.ToolApproved, time: float) -> None
 
 def _tool_denied(view: ViewState, event: ev.ToolDenied, time: float) -> None:
     view.calls.block(event.tool_call_id, event.reason, time)
-    view.trace_log.note(event, time)
+    view.trace_log.note((time, event))
     if _forget_approval(view, event.approval_id):
         view.settle_status(event.node_id)
 
@@ -101,7 +101,7 @@ def _tool_started(view: ViewState, event: ev.ToolStarted, time: float) -> None:
     view.calls.start(node_id, event.tool_call_id, event.tool_name, event.arguments, time)
     view.running_tools[node_id] = view.running_tools.get(node_id, 0) + 1
     view.set_status(node_id, NodeStatus.RUNNING_TOOL)
-    view.trace_log.note(event, time)
+    view.trace_log.note((time, event))
 
 
 def _tool_updated(view: ViewState, event: ev.ToolUpdated, time: float) -> None:
@@ -115,7 +115,7 @@ def _tool_completed(view: ViewState, event: ev.ToolCompleted, time: float) -> No
     )
     if call is None:
         return
-    view.trace_log.note(event, time)
+    view.trace_log.note((time, event))
     if call.started_at is not None and view.running_tools.get(node_id):
         view.running_tools[node_id] -= 1
         view.settle_status(node_id)
@@ -143,7 +143,7 @@ def _node_completed(view: ViewState, event: ev.NodeCompleted, time: float) -> No
     view.chats.complete(node_id, output, time)
     if node_id == view.plan_source:
         view.plan_phase = "execution"
-    view.trace_log.note(event, time)
+    view.trace_log.note((time, event))
 
 
 def _node_interrupted(view: ViewState, event: ev.NodeInterrupted, time: float) -> None:
@@ -153,7 +153,7 @@ def _node_interrupted(view: ViewState, event: ev.NodeInterrupted, time: float) -
         node_id, event.label, "interrupted by the user", interrupted=True
     )
     view.set_status(node_id, NodeStatus.INTERRUPTED)
-    view.trace_log.note(event, time)
+    view.trace_log.note((time, event))
 
 
 def _node_errored(view: ViewState, event: ev.NodeErrored, time: float) -> None:
@@ -169,7 +169,7 @@ def _node_failed(view: ViewState, event: ev.NodeFailed, time: float) -> None:
 
 def _run_error(view: ViewState, event: ev.RunError, time: float) -> None:
     view.last_error = event.message
-    view.trace_log.note(event, time)
+    view.trace_log.note((time, event))
     _end(view, RunStatus.FAILED, time)
 
 
@@ -203,7 +203,7 @@ def _subagent_completed(view: ViewState, event: ev.SubagentCompleted, time: floa
 
 def _subagent_failed(view: ViewState, event: ev.SubagentFailed, time: float) -> None:
     _mark_subagent(view, event.node_id, event.subagent_id, "failed")
-    view.trace_log.note(event, time)
+    view.trace_log.note((time, event))
 
 
 def _usage_reported(view: ViewState, event: ev.UsageReported, time: float) -> None:
@@ -216,7 +216,7 @@ def _ai_invoke_failed(view: ViewState, event: ev.AiInvokeFailed, time: float) ->
 
 
 def _only_trace(view: ViewState, event: ev.RunEvent, time: float) -> None:
-    view.trace_log.note(event, time)
+    view.trace_log.note((time, event))
 
 
 def _forget_failure(view: ViewState, node_id: str) -> None:
@@ -254,7 +254,7 @@ def _note_failure(view: ViewState, event: ev.NodeErrored | ev.NodeFailed, time: 
     view.failed[event.node_id] = event.error
     view.last_error = f"{event.label}: {event.error}"
     view.set_status(event.node_id, NodeStatus.FAILED)
-    view.trace_log.note(event, time)
+    view.trace_log.note((time, event))
 
 
 def _mark_subagent(view: ViewState, node_id: str, subagent_id: str, status: str) -> None:

@@ -1,34 +1,35 @@
 """The same runs on Qt's event loop."""
 
-from collections.abc import Awaitable, Callable
+import gc
+from collections.abc import Callable, Coroutine
 from pathlib import Path
+from typing import Any
 
-import qasync
 from PySide6.QtWidgets import QApplication
 
 from engine.vocabulary.errors import TransientFailure
 from engine.vocabulary.report import NeedsInteraction, RunCompleted
 from orchestration.runs.view_values import RunStatus
 from tests.support.engine_driver import workflow
+from tests.support.qt_loop import QtLoop
 from tests.support.run_rig import RunRig, until
 from tests.support.scripted_model import Held, ask, submit, use
 
 OK = submit({"summary": "ok"})
 
 
-def run_on_qt(body: Callable[[], Awaitable[None]]) -> None:
-    application = QApplication.instance() or QApplication([])
-    loop = qasync.QEventLoop(application, already_running=False)
-
-    async def main() -> None:
-        await body()
-
-    with loop:
-        loop.run_until_complete(main())
+def run_on_qt(application: QApplication, body: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    loop = QtLoop(application)
+    loop.run(body())
+    loop.close()
+    assert loop.complaints == []
+    # Qt's objects must not be left to a collection that happens in some other thread.
+    del loop
+    gc.collect()
 
 
 def test_a_run_with_tools_a_question_a_backoff_and_a_stop_works_on_qt_s_loop(
-    tmp_path: Path,
+    tmp_path: Path, qapp: QApplication
 ) -> None:
     (tmp_path / "f").write_text("text")
 
@@ -56,10 +57,10 @@ def test_a_run_with_tools_a_question_a_backoff_and_a_stop_works_on_qt_s_loop(
         await rig.run.stop()
         assert (tmp_path / "run" / "handoffs" / "c" / "HANDOFF.json").exists()
 
-    run_on_qt(body)
+    run_on_qt(qapp, body)
 
 
-def test_many_nodes_run_on_qt_s_loop(tmp_path: Path) -> None:
+def test_many_nodes_run_on_qt_s_loop(tmp_path: Path, qapp: QApplication) -> None:
     async def body() -> None:
         names = [f"n{number}" for number in range(100)]
         rig = RunRig(workflow(nodes=names), lambda request: OK, tmp_path)
@@ -67,4 +68,4 @@ def test_many_nodes_run_on_qt_s_loop(tmp_path: Path) -> None:
         await until(lambda: rig.status() is RunStatus.COMPLETED)
         assert isinstance(await rig.run.settled(), RunCompleted)
 
-    run_on_qt(body)
+    run_on_qt(qapp, body)
