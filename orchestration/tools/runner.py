@@ -112,9 +112,14 @@ class ToolRunner:
                     outcomes.append(await self._settle(node_id, admitted, policy))
                     self._tell_time("tool", admitted.call.name, node_id, began)
                 continue
+            beside = list(group)
+            if len(beside) == 1:  # most turns; a task of its own would cost more than the call
+                outcomes.append(await self._settle(node_id, beside[0], policy))
+                continue
             async with asyncio.TaskGroup() as tasks:
                 running = [
-                    tasks.create_task(self._settle(node_id, admitted, policy)) for admitted in group
+                    tasks.create_task(self._settle(node_id, admitted, policy))
+                    for admitted in beside
                 ]
             outcomes.extend(task.result() for task in running)
         return tuple(result for result, _ in outcomes), _together([e for _, e in outcomes])
