@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
@@ -35,11 +35,20 @@ class ApprovalAnswer(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
         )
 
 
-PreparedAnswer = QuestionAnswer | ApprovalAnswer
+class UncertainAnswer(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What to do about a call whose end a crash hid; no call of a fresh run is one."""
+
+    uncertain: Literal["done", "redo", "skip"]
+    tool_name: str | None = None
+    node_id: str | None = None
+
+
+PreparedAnswer = QuestionAnswer | ApprovalAnswer | UncertainAnswer
 
 _SHAPES = (
-    'an answer is {"node_id", "text"} for a question or '
-    '{"allow", "tool_name"?, "node_id"?, "reason"?} for an approval'
+    'an answer is {"node_id", "text"} for a question, '
+    '{"allow", "tool_name"?, "node_id"?, "reason"?} for an approval or '
+    '{"uncertain", "tool_name"?, "node_id"?} for a call whose end a crash hid'
 )
 
 
@@ -61,10 +70,10 @@ def read_answers(data: bytes) -> tuple[PreparedAnswer, ...]:
 def _answer(entry: Any, number: int) -> PreparedAnswer:
     shape: type[PreparedAnswer] = ApprovalAnswer
     if isinstance(entry, dict):
-        if "uncertain" in entry:
-            raise UserError(f"answer {number} settles an uncertain call, and no run has one yet")
         if "text" in entry:
             shape = QuestionAnswer
+        elif "uncertain" in entry:
+            shape = UncertainAnswer
     try:
         return msgspec.convert(entry, shape)
     except msgspec.ValidationError as error:

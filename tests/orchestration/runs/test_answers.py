@@ -5,7 +5,13 @@ import pytest
 from engine.vocabulary.report import PendingApproval
 from engine.vocabulary.tools import ToolCall, ToolTier
 from orchestration.errors import UserError
-from orchestration.runs.answers import AnswerBook, ApprovalAnswer, QuestionAnswer, read_answers
+from orchestration.runs.answers import (
+    AnswerBook,
+    ApprovalAnswer,
+    QuestionAnswer,
+    UncertainAnswer,
+    read_answers,
+)
 
 
 def approval(tool_name: str = "write", node_id: str = "a") -> PendingApproval:
@@ -18,11 +24,13 @@ def test_answers_are_read_in_order_each_in_its_shape() -> None:
         {"node_id": "a", "text": "yes"},
         {"allow": True},
         {"tool_name": "write", "node_id": "b", "allow": False, "reason": "no"},
+        {"node_id": "b", "uncertain": "redo"},
     ]
     assert read_answers(json.dumps(entries).encode()) == (
         QuestionAnswer("a", "yes"),
         ApprovalAnswer(allow=True),
         ApprovalAnswer(allow=False, tool_name="write", node_id="b", reason="no"),
+        UncertainAnswer(uncertain="redo", node_id="b"),
     )
 
 
@@ -37,7 +45,7 @@ def test_answers_are_read_in_order_each_in_its_shape() -> None:
         (b'[{"allow": "yes"}]', "answer 1"),
         (b'[{"node_id": "a", "text": 5}]', "answer 1"),
         (b'[{"allow": true, "tool": "write"}]', "tool"),
-        (b'[{"uncertain": "redo"}]', "answer 1"),
+        (b'[{"uncertain": "perhaps"}]', "answer 1"),
     ],
 )
 def test_what_is_no_list_of_answers_is_refused_in_one_sentence(data: bytes, what: str) -> None:
