@@ -148,14 +148,17 @@ def _submitted(call: WireCall, turn: ModelTurn, request: AgentRequest) -> Comple
         judge = compiled(schema)
     except UncompilableSchema:
         judge = None
-    try:
-        output, message = _unwrapped(call.arguments, schema, judge)
-    except _WrongEnvelope as error:
-        _refuse(call, turn, schema, "wrong_envelope", str(error))
-    if judge is not None and not judge.is_valid(output):
-        output = judge.coerce(output)
-        if not judge.is_valid(output):
-            _refuse(call, turn, schema, "schema_violation", "; ".join(judge.problems(output)))
+    output = call.arguments.get("output")
+    message = _message_in(call.arguments)
+    if not isinstance(output, dict) or judge is None or not judge.is_valid(output):
+        try:
+            output, message = _unwrapped(call.arguments, schema, judge)
+        except _WrongEnvelope as error:
+            _refuse(call, turn, schema, "wrong_envelope", str(error))
+        if judge is not None and not judge.is_valid(output):
+            output = judge.coerce(output)
+            if not judge.is_valid(output):
+                _refuse(call, turn, schema, "schema_violation", "; ".join(judge.problems(output)))
     return Completed(
         output,
         (strip_tool_markup(message) if message else None) or _said(turn),
@@ -188,13 +191,9 @@ def _unwrapped(
     arguments: JsonObject, schema: JsonObject, judge: CompiledSchema | None
 ) -> tuple[Any, str | None]:
     """The output in the arguments and the message beside it, whatever envelope they came in."""
-    output = arguments.get("output")
-    message = arguments.get("assistant_message")
-    message = message if isinstance(message, str) else None
+    output, message = arguments.get("output"), _message_in(arguments)
     if isinstance(output, dict):
-        if judge is None or judge.is_valid(output):
-            return output, message
-        return _regrouped(output, schema), message
+        return (output if judge is None else _regrouped(output, schema)), message
     fields = {key: value for key, value in arguments.items() if key != "assistant_message"}
     if not fields:
         return _salvaged(message, schema), None
@@ -211,6 +210,11 @@ def _unwrapped(
     if "output" in fields:
         return output, message
     raise _WrongEnvelope(_UNDECLARED)
+
+
+def _message_in(arguments: JsonObject) -> str | None:
+    message = arguments.get("assistant_message")
+    return message if isinstance(message, str) else None
 
 
 def _salvaged(message: str | None, schema: JsonObject) -> JsonObject:

@@ -116,7 +116,7 @@ class RunContext:
         for turn_call in node.turn.calls if node.turn is not None else ():
             if turn_call.phase is CallPhase.UNDECIDED:
                 self.approvals[turn_call.approval_id] = node.id
-        self.note_phase(node)
+        self.enter(node, node.phase)
 
     def take_step(self) -> tuple[tuple[Effect, ...], tuple[RunEvent, ...]]:
         """Hand out what was collected and begin anew."""
@@ -137,21 +137,29 @@ class RunContext:
     def enter(self, node: NodeState, phase: NodePhase) -> None:
         """Put the node into a phase and keep the derived sets true."""
         node.phase = phase
-        self.note_phase(node)
-
-    def note_phase(self, node: NodeState) -> None:
-        """Sort the node into `busy` and `waiting` by its phase and its open tool turn."""
-        phase, node_id = node.phase, node.id
-        if phase is NodePhase.TOOLS and node.turn is not None:
-            busy = node.turn.batch_id != ""
-            waits = any(call.phase is CallPhase.UNDECIDED for call in node.turn.calls)
-        else:
-            busy, waits = phase in BUSY, phase in WAITING
-        if busy:
+        if phase is NodePhase.TOOLS:
+            self.note_turn(node)
+            return
+        node_id = node.id
+        if phase in BUSY:
             self.busy.add(node_id)
         else:
             self.busy.discard(node_id)
-        if waits:
+        if phase in WAITING:
+            self.waiting[node_id] = None
+        elif node_id in self.waiting:
+            del self.waiting[node_id]
+
+    def note_turn(self, node: NodeState) -> None:
+        """Sort a node in a tool turn into `busy` and `waiting` by the calls of the turn."""
+        turn, node_id = node.turn, node.id
+        if turn is None:
+            return
+        if turn.batch_id:
+            self.busy.add(node_id)
+        else:
+            self.busy.discard(node_id)
+        if any(call.phase is CallPhase.UNDECIDED for call in turn.calls):
             self.waiting[node_id] = None
         elif node_id in self.waiting:
             del self.waiting[node_id]

@@ -177,12 +177,12 @@ def advance(run: RunContext, node: NodeState) -> None:
         calls = tuple([AdmittedCall(c.call, c.digest) for c in batch])
         label = run.facts[node.id].label
         run.effects.append(RunTools(node.id, label, turn.batch_id, calls, run.policy))
-        run.note_phase(node)
+        run.note_turn(node)
     elif all(turn_call.result is not None for turn_call in turn.calls):
         close_turn(run, node, feedback.NOT_RUN)
         call_model(run, node)
     else:
-        run.note_phase(node)
+        run.note_turn(node)
 
 
 def batch_id_of(node_id: str, serial: int) -> str:
@@ -283,5 +283,5 @@ def decide_call(run: RunContext, node: NodeState, decided: ToolDecided) -> None:
         turn_call.phase = CallPhase.SETTLED
         turn_call.result = ToolResult(call.id, call.name, reason, is_error=True)
         run.events.append(ToolDenied(decided.approval_id, node.id, call.id, call.name, reason))
-    run.note_phase(node)
+    run.note_turn(node)
     advance(run, node)
