@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import NamedTuple
 
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
@@ -49,10 +50,16 @@ ACTIONS: tuple[ActionSpec, ...] = (
 class Actions:
     """The actions of one window."""
 
-    def __init__(self, window: QWidget, handlers: Mapping[str, Callable[[], None]]) -> None:
-        missing = {spec.id for spec in ACTIONS} ^ set(handlers)
-        if missing:
-            raise ValueError(f"actions without a handler, or the other way round: {missing}")
+    def __init__(
+        self,
+        window: QWidget,
+        handlers: Mapping[str, Callable[[], None]],
+        wish: Callable[[str], None],
+    ) -> None:
+        """Make them; one that has no handler here is a wish, told by its id."""
+        unknown = set(handlers) - {spec.id for spec in ACTIONS}
+        if unknown:
+            raise ValueError(f"handlers for actions that there are not: {unknown}")
         self._by_id: dict[str, QAction] = {}
         groups: dict[str, QActionGroup] = {}
         for spec in ACTIONS:
@@ -62,7 +69,8 @@ class Actions:
             if spec.choice:
                 group = groups.setdefault(spec.choice, QActionGroup(window))
                 group.addAction(action)
-            action.triggered.connect(handlers[spec.id])
+            handler = handlers.get(spec.id) or partial(wish, spec.id)
+            action.triggered.connect(_without_arguments(handler))
             window.addAction(action)
             self._by_id[spec.id] = action
 
@@ -92,3 +100,8 @@ class Actions:
     def ids(self) -> Iterable[str]:
         """Every action there is."""
         return self._by_id.keys()
+
+
+def _without_arguments(handler: Callable[[], None]) -> Callable[[], None]:
+    """Qt hands the check mark to whatever takes an argument; ours take none."""
+    return lambda: handler()

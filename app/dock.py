@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
     QButtonGroup,
+    QFrame,
     QHBoxLayout,
     QPushButton,
     QStackedWidget,
@@ -18,15 +19,14 @@ from app.chat.panel import ChatPanel
 from app.history.trace_panel import TracePanel
 from app.theme.theme import Theme
 
-BAR_HEIGHT = 40
 _TABS = ("Chat", "Trace")
 
 
-class Dock(QWidget):
-    """The tabs and what is behind them; collapsed, only the tabs are left.
+class Dock(QFrame):
+    """The tabs and what is behind them; folded, only the tabs are left.
 
     Signals:
-        opened: A tab was chosen while the dock was collapsed.
+        opened: A tab was chosen, perhaps while the dock was folded.
     """
 
     opened = Signal()
@@ -34,8 +34,8 @@ class Dock(QWidget):
     def __init__(self, theme: Theme, actions: Actions, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
+        self.is_folded = False
         self.setProperty("kind", "ground")
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.chat = ChatPanel(theme, self)
         self.trace = TracePanel(theme, self)
         self._stack = QStackedWidget(self)
@@ -67,22 +67,24 @@ class Dock(QWidget):
         box.addWidget(self._stack, 1)
         theme.changed.connect(self._dress)
         self.show_tab(0)
-        self.is_folded = False
         self._dress()
 
     def show_tab(self, index: int) -> None:
         """Show the conversation (0) or the trace (1)."""
-        self._stack.setCurrentIndex(index)
         self._tabs.button(index).setChecked(True)
+        self._stack.setCurrentIndex(index)
         self.chat.filter_bar.setVisible(index == 0)
         self.opened.emit()
+
+    def write(self) -> None:
+        """Put the cursor into the composer."""
+        self.show_tab(0)
+        self.chat.composer.field.setFocus()
 
     def set_folded(self, is_folded: bool) -> None:
         """Leave only the tabs, or show everything again."""
         self.is_folded = is_folded
         self._stack.setVisible(not is_folded)
-        self.setMaximumHeight(BAR_HEIGHT if is_folded else 16_777_215)
-        self.setMinimumHeight(BAR_HEIGHT if is_folded else 190)
         self._dress()
 
     def _dress(self) -> None:

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import gc
 import logging
-import signal
-import socket
 import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable
-from types import FrameType, TracebackType
+from contextlib import suppress
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
 
-from PySide6.QtCore import QEventLoop, QObject, QSocketNotifier, Signal
+from PySide6.QtCore import QEventLoop
 from PySide6.QtWidgets import QApplication
 
 if TYPE_CHECKING:
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _FIRST_FRAME_S = 3.0
+_NO_LOOP = "no running event loop"
 
 
 class Work(Protocol):
@@ -43,17 +43,19 @@ class Work(Protocol):
 
 
 def run(
-    open_window: Callable[[QApplication], MainWindow],
+    open_window: Callable[[], MainWindow],
     start_work: Callable[[MainWindow], Awaitable[Work]],
 ) -> int:
     """Open a window, let it live, and give the exit status."""
     application = build_application()
     failures = Failures()
     failures.install()
-    window = open_window(application)
+    window = open_window()
     show_first_frame(application, window)
     # Only now: loading asyncio and qasync takes a fifth of the time to the first frame.
     import qasync
+
+    gc.enable()
 
     with qasync.QEventLoop(application) as loop:
         loop.set_exception_handler(failures.from_loop)
@@ -61,12 +63,13 @@ def run(
         living = loop.create_task(life.live(start_work))
         try:
             return int(loop.run_until_complete(living))
-        except RuntimeError:
-            if living.done():
+        except RuntimeError as error:
+            if living.done() and str(error) != _NO_LOOP:
                 raise
             # Qt has ended its loop by itself: the session or the display is gone.
             logger.error("the display has gone; closing")
-            loop.run_until_complete(life.close())
+            with suppress(RuntimeError):
+                loop.run_until_complete(life.close())
             return 1
         finally:
             life.end()
@@ -77,7 +80,9 @@ def build_application() -> QApplication:
     """The application object; closing the last window does not end it, the shutdown does."""
     application = QApplication.instance()
     if not isinstance(application, QApplication):
-        application = QApplication(["openflow"])
+        # One look on all systems; asked for by argument, since setStyle returns a style object,
+        # whose class has hundreds of names that Python would have to make first.
+        application = QApplication(["openflow", "-style", "fusion"])
     application.setApplicationName("openflow")
     application.setApplicationDisplayName("OpenFlow")
     application.setQuitOnLastWindowClosed(False)
@@ -90,6 +95,7 @@ def show_first_frame(application: QApplication, window: MainWindow) -> None:
     give_up_at = time.monotonic() + _FIRST_FRAME_S
     while not window.is_painted and time.monotonic() < give_up_at:
         application.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents, 50)
+    window.activateWindow()
     application.processEvents()
 
 
@@ -146,6 +152,8 @@ class _Life:
     """From the first frame to the end."""
 
     def __init__(self, window: MainWindow, failures: Failures) -> None:
+        from app.kit.interrupts import Interrupts
+
         self._window = window
         self._failures = failures
         self._work: Work | None = None
@@ -161,7 +169,11 @@ class _Life:
         starting = asyncio.ensure_future(start_work(self._window))
         closing = asyncio.ensure_future(wished.wait())
         await asyncio.wait({starting, closing}, return_when=asyncio.FIRST_COMPLETED)
-        self._work = work = await starting
+        try:
+            self._work = work = await starting
+        finally:
+            if self._work is None:
+                closing.cancel()
         self._failures.tell = work.report
         # What start-up has made stays: the collector need not look at it again.
         gc.freeze()
@@ -174,11 +186,11 @@ class _Life:
 
     async def close(self) -> None:
         """Remember the window and end what is behind it."""
-        work, self._work = self._work, None
         self._window.remember()
         self._window.hide()
-        if work is not None:
-            await work.close()
+        if self._work is not None:
+            await self._work.close()
+            self._work = None
         self._failures.tell = None
 
     def end(self) -> None:
@@ -186,43 +198,3 @@ class _Life:
         self._interrupts.close()
         self._window.deleteLater()
         QApplication.processEvents()
-
-
-class Interrupts(QObject):
-    """Ctrl+C and the request to terminate, which Qt's loop would not notice by itself.
-
-    Signals:
-        came: One of them has come; `number` says which.
-    """
-
-    came = Signal()
-
-    def __init__(self, parent: QObject) -> None:
-        super().__init__(parent)
-        self.number = 0
-        self._reader, self._writer = socket.socketpair()
-        self._reader.setblocking(False)
-        self._writer.setblocking(False)
-        self._old_fd = signal.set_wakeup_fd(self._writer.fileno(), warn_on_full_buffer=False)
-        self._old = {
-            number: signal.signal(number, self._handle)
-            for number in (signal.SIGINT, signal.SIGTERM)
-        }
-        self._notifier = QSocketNotifier(self._reader.fileno(), QSocketNotifier.Type.Read, self)
-        self._notifier.activated.connect(self._wake)
-
-    def close(self) -> None:
-        """Give the signals back."""
-        self._notifier.setEnabled(False)
-        signal.set_wakeup_fd(self._old_fd)
-        for number, handler in self._old.items():
-            signal.signal(number, handler)
-        self._reader.close()
-        self._writer.close()
-
-    def _wake(self) -> None:
-        self._reader.recv(64)
-
-    def _handle(self, number: int, frame: FrameType | None) -> None:
-        self.number = number
-        self.came.emit()

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import os
+import gc
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QApplication
-
-import resources
-from app import event_loop
-from app.canvas.document import WorkflowDocument
-from app.canvas.graph_sketch import SketchError, read_sketch
-from app.kit.window_state import WindowState
-from app.main_window import MainWindow
-from orchestration.settings.data_folder import data_folder
+from orchestration.errors import UserError
 
 if TYPE_CHECKING:
+    from app.event_loop import Work
+    from app.main_window import MainWindow
     from app.workbench import Workbench
     from orchestration.backend import Backend
-
-EXAMPLE = "feature-planning.workflow.json"
 
 
 def run_window(path: Path | None, data_dir: Path | None) -> int:
@@ -31,54 +23,55 @@ def run_window(path: Path | None, data_dir: Path | None) -> int:
         path: The workflow to open; without one the last one, at the first start the example.
         data_dir: Where settings and runs live; without one the platform's place.
     """
-    folder = data_folder(data_dir, os.environ)
+    # Loading makes a hundred thousand objects that all stay: looking for garbage among them takes
+    # a tenth of the time to the first frame. The collector comes back with the event loop.
+    gc.disable()
+    from app import event_loop
+    from app.first_window import first_window
 
-    def open_window(application: QApplication) -> MainWindow:
-        return first_window(application, path, WindowState(folder))
+    async def start_work(window: MainWindow) -> Work:
+        return await work_behind(window, data_dir)
 
-    async def start_work(window: MainWindow) -> Workbench:
-        return await work_behind(window, folder)
-
-    return event_loop.run(open_window, start_work)
-
-
-def first_window(application: QApplication, path: Path | None, state: WindowState) -> MainWindow:
-    """The window with the outline of a workflow in it; the full model is read later."""
-    document = WorkflowDocument()
-    file = path or _last_or_example(state)
-    if file is not None:
-        file = file.absolute()
-        try:
-            document.show_sketch(file, read_sketch(file.read_bytes()))
-        except (OSError, SketchError):
-            # Reading it in full will say what is wrong, in a sentence.
-            document.path = file
-    window = MainWindow(application, document, state)
-    document.setParent(window)
-    return window
+    return event_loop.run(lambda: first_window(path, data_dir), start_work)
 
 
-async def work_behind(window: MainWindow, folder: Path) -> Workbench:
+async def work_behind(window: MainWindow, data_dir: Path | None) -> Work:
     """Load what runs workflows, off the UI thread, and join it to the window."""
     import asyncio
 
+    window.furnish()
     workbench_class, open_backend = await asyncio.to_thread(_load)
-    workbench = workbench_class(window, open_backend(folder))
+    try:
+        backend = open_backend(data_dir)
+    except UserError as error:
+        window.toasts.show_error(str(error))
+        return WindowAlone(window)
+    workbench = workbench_class(window, backend)
     workbench.begin(window.document.path)
     return workbench
 
 
-def _load() -> tuple[type[Workbench], Callable[[Path], Backend]]:
+class WindowAlone:
+    """What is behind a window whose settings cannot be read: nothing, but it can be closed."""
+
+    def __init__(self, window: MainWindow) -> None:
+        self._window = window
+
+    async def agrees_to_close(self) -> bool:
+        """There is nothing to lose."""
+        return True
+
+    async def close(self) -> None:
+        """There is nothing to end."""
+
+    def report(self, error: BaseException) -> None:
+        """Tell of a failure that nobody has foreseen."""
+        self._window.toasts.show_error(f"Something unexpected happened: {error}")
+
+
+def _load() -> tuple[type[Workbench], Callable[[Path | None], Backend]]:
     """Imported here, after the first frame: together they take longer than the frame itself."""
     from app.workbench import Workbench
     from orchestration.composition import open_backend
 
     return Workbench, open_backend
-
-
-def _last_or_example(state: WindowState) -> Path | None:
-    last = state.text("open")
-    if last and Path(last).is_file():
-        return Path(last)
-    example = Path(resources.__file__ or "").parent / "examples" / EXAMPLE
-    return example if example.is_file() else None

@@ -4,36 +4,48 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import (
     QCloseEvent,
     QDragEnterEvent,
     QDropEvent,
+    QGuiApplication,
     QPaintEvent,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QApplication, QMainWindow, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QMainWindow, QSplitter, QVBoxLayout, QWidget
 
-from app.actions import ACTIONS, Actions
 from app.canvas.document import WorkflowDocument
 from app.canvas.scene import WorkflowScene
 from app.canvas.view import CanvasView
-from app.canvas.zoom_bar import ZoomBar
-from app.dock import Dock
-from app.kit.toasts import Toasts
 from app.kit.window_state import WindowState
-from app.sidebar import WIDTH, Sidebar
 from app.theme.theme import Theme
-from app.top_bar import HEIGHT, TopBar
-from app.waiting_list import WaitingList
 
+if TYPE_CHECKING:
+    from app.actions import Actions
+    from app.dock import Dock
+    from app.kit.toasts import Toasts
+    from app.sidebar import Sidebar
+    from app.top_bar import TopBar
+    from app.waiting_list import WaitingList
+
+SIDEBAR_WIDTH = 216
+TOP_HEIGHT = 48
+FOLDED_HEIGHT = 40
+DOCK_LEAST = 190
 NARROW = 980
 """Below this width in pixels the sidebar gives way."""
+_LARGEST = (1440, 900)
+_NO_LIMIT = 16_777_215
 
 
 class MainWindow(QMainWindow):
     """Widgets and what they remember; what they are for is decided elsewhere.
+
+    At first there are rooms only, with the canvas in the middle, so that the graph is on screen
+    soon; `furnish` puts everything else into the rooms.
 
     Signals:
         wished: Id of an action that is about runs or files, not about this window's look.
@@ -45,31 +57,66 @@ class MainWindow(QMainWindow):
     file_dropped = Signal(object)
     close_requested = Signal()
 
-    def __init__(
-        self, application: QApplication, document: WorkflowDocument, state: WindowState
-    ) -> None:
+    actions_: Actions
+    sidebar: Sidebar
+    top_bar: TopBar
+    dock: Dock
+    toasts: Toasts
+    waiting_list: WaitingList
+
+    def __init__(self, document: WorkflowDocument, state: WindowState) -> None:
         super().__init__()
         self.state = state
         self.document = document
-        self.theme = Theme(application, state.text("theme", "system"))
+        self.theme = Theme(state.text("theme", "system"), self)
         self.theme.set_reduced_motion(state.flag("reduced_motion", False))
-        self.is_painted = False
-        self._sidebar_wanted = state.flag("sidebar", True)
-        self.actions_ = Actions(self, self._handlers())
-        self.sidebar = Sidebar(self.theme, self.actions_, self)
-        self.top_bar = TopBar(self.theme, self.actions_, self)
         self.scene = WorkflowScene(document, self.theme, self)
         self.canvas = CanvasView(self.scene, document, self.theme, self)
-        self.zoom_bar = ZoomBar(self.theme, self.actions_, self.canvas)
-        self.dock = Dock(self.theme, self.actions_, self)
-        self.toasts = Toasts(self.theme, self, HEIGHT + 8)
-        self.waiting_list = WaitingList(self.theme, self)
+        self.is_painted = False
+        self._is_furnished = False
+        self._sidebar_wanted = state.flag("sidebar", True)
+        self._dock_folded = state.flag("dock_folded", False)
+        self._left = _room("panel", self)
+        self._top = _room("panel", self)
+        self._below = _room("ground", self)
         self._columns = QSplitter(Qt.Orientation.Horizontal, self)
         self._rows = QSplitter(Qt.Orientation.Vertical, self)
-        self._build()
-        self._restore()
-        document.replaced.connect(self._show_title)
+        self._build_rooms()
+        self._restore_sizes()
+
+    def furnish(self) -> None:
+        """Put sidebar, top bar, dock and what lies over them into their places."""
+        # Imported here: the first frame does without them, and loading them takes as long again.
+        from app.actions import Actions
+        from app.canvas.zoom_bar import ZoomBar
+        from app.dock import Dock
+        from app.kit.toasts import Toasts
+        from app.sidebar import Sidebar
+        from app.top_bar import TopBar
+        from app.waiting_list import WaitingList
+
+        self.actions_ = Actions(self, self._own_handlers(), self._wish)
+        self.sidebar = Sidebar(self.theme, self.actions_, self)
+        self.top_bar = TopBar(self.theme, self.actions_, self)
+        self.dock = Dock(self.theme, self.actions_, self)
+        for room, furniture in (
+            (self._left, self.sidebar),
+            (self._top, self.top_bar),
+            (self._below, self.dock),
+        ):
+            layout = room.layout()
+            assert layout is not None
+            layout.addWidget(furniture)
+        ZoomBar(self.theme, self.actions_, self.canvas).show()
+        self.toasts = Toasts(self.theme, self, TOP_HEIGHT + 8)
+        self.waiting_list = WaitingList(self.theme, self)
+        self._is_furnished = True
+        self.actions_[f"theme_{self.theme.mode}"].setChecked(True)
+        self.actions_["reduced_motion"].setChecked(self.state.flag("reduced_motion", False))
+        self._fold_dock(self._dock_folded)
+        self._show_sidebar()
         self.dock.opened.connect(self._unfold_dock)
+        self.document.replaced.connect(self._show_title)
         self._show_title()
 
     def remember(self) -> None:
@@ -77,10 +124,11 @@ class MainWindow(QMainWindow):
         state = self.state
         state.put("geometry", self.saveGeometry())
         state.put("columns", self._columns.saveState())
-        if not self.canvas.isHidden() and not self.dock.is_folded:
+        if not self.canvas.isHidden() and not self._dock_folded:
             state.put("rows", self._rows.saveState())
         state.put("sidebar", self._sidebar_wanted)
-        state.put("dock_folded", self.dock.is_folded)
+        state.put("dock_folded", self._dock_folded)
+        state.put("looking_at", self.canvas.looking_at())
         state.save()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -110,8 +158,60 @@ class MainWindow(QMainWindow):
             event.acceptProposedAction()
             self.file_dropped.emit(file)
 
-    def _handlers(self) -> dict[str, Callable[[], None]]:
-        own: dict[str, Callable[[], None]] = {
+    def _build_rooms(self) -> None:
+        self.setMinimumSize(560, 420)
+        self.setAcceptDrops(True)
+        self._top.setFixedHeight(TOP_HEIGHT)
+        self._left.setMinimumWidth(160)
+        self.canvas.setMinimumHeight(120)
+        line = QFrame(self)
+        line.setProperty("kind", "line")
+        line.setFixedHeight(1)
+        self._rows.addWidget(self.canvas)
+        self._rows.addWidget(self._below)
+        middle = QWidget(self)
+        box = QVBoxLayout(middle)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(0)
+        box.addWidget(self._top)
+        box.addWidget(line)
+        box.addWidget(self._rows, 1)
+        self._columns.addWidget(self._left)
+        self._columns.addWidget(middle)
+        self._columns.setStretchFactor(1, 1)
+        for index in (0, 1):
+            self._rows.setStretchFactor(index, 1)
+        for splitter in (self._columns, self._rows):
+            splitter.setHandleWidth(1)
+            splitter.setChildrenCollapsible(False)
+        self.setCentralWidget(self._columns)
+
+    def _restore_sizes(self) -> None:
+        room = QGuiApplication.primaryScreen().availableGeometry()
+        width, height = min(_LARGEST[0], room.width()), min(_LARGEST[1], room.height())
+        self.setGeometry(
+            room.x() + (room.width() - width) // 2,
+            room.y() + (room.height() - height) // 2,
+            width,
+            height,
+        )
+        self._columns.setSizes([SIDEBAR_WIDTH, max(1, width - SIDEBAR_WIDTH)])
+        below = height - TOP_HEIGHT
+        self._rows.setSizes([round(below * 0.46), round(below * 0.54)])
+        for key, restore in (
+            ("geometry", self.restoreGeometry),
+            ("columns", self._columns.restoreState),
+            ("rows", self._rows.restoreState),
+        ):
+            data = self.state.data(key)
+            if data is not None:
+                restore(data)
+        self._fold_dock(self._dock_folded)
+        self._show_sidebar()
+        self.canvas.look_at(self.state.text("looking_at"))
+
+    def _own_handlers(self) -> dict[str, Callable[[], None]]:
+        return {
             "quit": self.close_requested.emit,
             "waiting": self._toggle_waiting,
             "composer": self._go_to_composer,
@@ -121,68 +221,12 @@ class MainWindow(QMainWindow):
             "zoom_in": self._zoom_in,
             "zoom_out": self._zoom_out,
             "zoom_reset": self._zoom_reset,
-            "zoom_fit": self._zoom_fit,
+            "zoom_fit": self.canvas.fit,
             "theme_system": self._set_theme,
             "theme_light": self._set_theme,
             "theme_dark": self._set_theme,
             "reduced_motion": self._set_motion,
         }
-        return {spec.id: own.get(spec.id, self._wish) for spec in ACTIONS}
-
-    def _build(self) -> None:
-        self.setMinimumSize(560, 420)
-        self.setAcceptDrops(True)
-        below = QWidget(self)
-        box = QVBoxLayout(below)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.setSpacing(0)
-        box.addWidget(self.top_bar)
-        line = QWidget(below)
-        line.setProperty("kind", "line")
-        line.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        line.setFixedHeight(1)
-        box.addWidget(line)
-        self._rows.addWidget(self.canvas)
-        self._rows.addWidget(self.dock)
-        self._rows.setCollapsible(0, False)
-        self._rows.setCollapsible(1, False)
-        self._rows.setStretchFactor(0, 1)
-        self._rows.setStretchFactor(1, 1)
-        self.canvas.setMinimumHeight(120)
-        box.addWidget(self._rows, 1)
-        self._columns.addWidget(self.sidebar)
-        self._columns.addWidget(below)
-        self._columns.setCollapsible(0, False)
-        self._columns.setCollapsible(1, False)
-        self._columns.setStretchFactor(1, 1)
-        for splitter in (self._columns, self._rows):
-            splitter.setHandleWidth(1)
-            splitter.setChildrenCollapsible(False)
-        self.setCentralWidget(self._columns)
-
-    def _restore(self) -> None:
-        state = self.state
-        self.resize(1280, 840)
-        for key, restore in (
-            ("geometry", self.restoreGeometry),
-            ("columns", self._columns.restoreState),
-            ("rows", self._rows.restoreState),
-        ):
-            data = state.data(key)
-            if data is None or not restore(data):
-                self._set_default_sizes(key)
-        self.actions_["dock"].setChecked(not state.flag("dock_folded", False))
-        self.dock.set_folded(state.flag("dock_folded", False))
-        self.actions_[f"theme_{self.theme.mode}"].setChecked(True)
-        self.actions_["reduced_motion"].setChecked(state.flag("reduced_motion", False))
-        self._show_sidebar()
-
-    def _set_default_sizes(self, key: str) -> None:
-        if key == "columns":
-            self._columns.setSizes([WIDTH, max(1, self.width() - WIDTH)])
-        elif key == "rows":
-            room = self.height() - HEIGHT
-            self._rows.setSizes([round(room * 0.46), round(room * 0.54)])
 
     def _show_title(self) -> None:
         document = self.document
@@ -192,36 +236,40 @@ class MainWindow(QMainWindow):
         self.top_bar.show_document(name or "No workflow", file)
         self.top_bar.file.full_tip = str(document.path) if document.path else ""
 
-    def _wish(self) -> None:
-        action = self.sender()
-        for spec in ACTIONS:
-            if self.actions_[spec.id] is action:
-                self.wished.emit(spec.id)
+    def _wish(self, action_id: str) -> None:
+        self.wished.emit(action_id)
 
     def _toggle_waiting(self) -> None:
         self.waiting_list.toggle()
 
     def _go_to_composer(self) -> None:
         self._unfold_dock()
-        self.dock.show_tab(0)
-        self.dock.chat.composer.field.setFocus()
+        self.dock.write()
 
     def _toggle_sidebar(self) -> None:
         self._sidebar_wanted = self.actions_["sidebar"].isChecked()
-        self.sidebar.setVisible(self._sidebar_wanted)
+        self._left.setVisible(self._sidebar_wanted)
 
     def _show_sidebar(self) -> None:
         shown = self._sidebar_wanted and self.width() > NARROW
-        self.sidebar.setVisible(shown)
-        self.actions_["sidebar"].setChecked(shown)
+        self._left.setVisible(shown)
+        if self._is_furnished:
+            self.actions_["sidebar"].setChecked(shown)
 
     def _toggle_dock(self) -> None:
-        self.dock.set_folded(not self.actions_["dock"].isChecked())
+        self._fold_dock(not self.actions_["dock"].isChecked())
 
     def _unfold_dock(self) -> None:
-        if self.dock.is_folded:
-            self.actions_["dock"].setChecked(True)
-            self.dock.set_folded(False)
+        if self._dock_folded:
+            self._fold_dock(False)
+
+    def _fold_dock(self, is_folded: bool) -> None:
+        self._dock_folded = is_folded
+        self._below.setMaximumHeight(FOLDED_HEIGHT if is_folded else _NO_LIMIT)
+        self._below.setMinimumHeight(FOLDED_HEIGHT if is_folded else DOCK_LEAST)
+        if self._is_furnished:
+            self.dock.set_folded(is_folded)
+            self.actions_["dock"].setChecked(not is_folded)
 
     def _toggle_canvas(self) -> None:
         alone = self.actions_["focus_chat"].isChecked()
@@ -238,9 +286,6 @@ class MainWindow(QMainWindow):
     def _zoom_reset(self) -> None:
         self.canvas.zoom_to(1.0)
 
-    def _zoom_fit(self) -> None:
-        self.canvas.fit()
-
     def _set_theme(self) -> None:
         for mode in ("system", "light", "dark"):
             if self.actions_[f"theme_{mode}"].isChecked():
@@ -251,6 +296,15 @@ class MainWindow(QMainWindow):
         reduced = self.actions_["reduced_motion"].isChecked()
         self.theme.set_reduced_motion(reduced)
         self.state.put("reduced_motion", reduced)
+
+
+def _room(kind: str, parent: QWidget) -> QFrame:
+    """An empty place in the colour of what will be put into it."""
+    room = QFrame(parent)
+    room.setProperty("kind", kind)
+    layout = QVBoxLayout(room)
+    layout.setContentsMargins(0, 0, 0, 0)
+    return room
 
 
 def _dropped_file(event: QDropEvent) -> Path | None:

@@ -21,8 +21,6 @@ from app.actions import Actions
 from app.theme.status_mark import StatusMark
 from app.theme.theme import Theme
 
-WIDTH = 216
-
 
 class WorkflowEntry(NamedTuple):
     """One workflow; `status` is that of its run, empty where it has none."""
@@ -41,7 +39,7 @@ _RUN_MARKS = {
 }
 
 
-class Sidebar(QWidget):
+class Sidebar(QFrame):
     """The list.
 
     Signals:
@@ -58,8 +56,6 @@ class Sidebar(QWidget):
         self._rows: dict[Path, QPushButton] = {}
         self._current: Path | None = None
         self.setProperty("kind", "panel")
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.setMinimumWidth(160)
         self._logo = QLabel(self)
         name = QLabel("OpenFlow", self)
         name.setProperty("kind", "title")
@@ -71,28 +67,18 @@ class Sidebar(QWidget):
         section = QLabel("WORKFLOWS", self)
         section.setProperty("kind", "section")
         section.setContentsMargins(8, 0, 0, 0)
-        inside = QWidget(self)
-        self._list = QVBoxLayout(inside)
-        self._list.setContentsMargins(0, 0, 0, 0)
-        self._list.setSpacing(2)
-        self._list.addStretch(1)
-        area = QScrollArea(self)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setWidgetResizable(True)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        area.setWidget(inside)
+        self._list: QVBoxLayout | None = None
         self._open = self._row("Open Workflow…")
         self._open.setToolTip(actions.tip("open"))
         self._open.clicked.connect(actions["open"].trigger)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(8, 14, 8, 8)
-        box.setSpacing(6)
-        box.addLayout(head)
-        box.addSpacing(12)
-        box.addWidget(section)
-        box.addWidget(area, 1)
-        box.addWidget(self._open)
+        self._box = QVBoxLayout(self)
+        self._box.setContentsMargins(8, 14, 8, 8)
+        self._box.setSpacing(6)
+        self._box.addLayout(head)
+        self._box.addSpacing(12)
+        self._box.addWidget(section)
+        self._box.addStretch(0)
+        self._box.addWidget(self._open)
         theme.changed.connect(self._dress)
         self._dress()
 
@@ -103,13 +89,14 @@ class Sidebar(QWidget):
         self._entries = list(entries)
         self._current = current
         focused = next((path for path, row in self._rows.items() if row.hasFocus()), None)
+        rows = self._row_layout()
         for row in self._rows.values():
-            self._list.removeWidget(row)
+            rows.removeWidget(row)
             row.deleteLater()
         self._rows = {}
         for index, entry in enumerate(self._entries):
             row = self._entry_row(entry)
-            self._list.insertWidget(index, row)
+            rows.insertWidget(index, row)
             self._rows[entry.path] = row
         if focused in self._rows:
             self._rows[focused].setFocus()
@@ -117,6 +104,23 @@ class Sidebar(QWidget):
     def names(self) -> list[str]:
         """What is listed, from top to bottom."""
         return [entry.name for entry in self._entries]
+
+    def _row_layout(self) -> QVBoxLayout:
+        """The scrolled list; made when there is something to list: after the first frame."""
+        if self._list is None:
+            inside = QWidget(self)
+            self._list = QVBoxLayout(inside)
+            self._list.setContentsMargins(0, 0, 0, 0)
+            self._list.setSpacing(2)
+            self._list.addStretch(1)
+            area = QScrollArea(self)
+            area.setFrameShape(QFrame.Shape.NoFrame)
+            area.setWidgetResizable(True)
+            area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+            area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+            area.setWidget(inside)
+            self._box.insertWidget(3, area, 1)
+        return self._list
 
     def _entry_row(self, entry: WorkflowEntry) -> QPushButton:
         row = self._row(entry.name)

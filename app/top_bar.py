@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, QSize, Qt
+from PySide6.QtCore import QPoint, QSize
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -19,10 +19,8 @@ from app.kit.formats import plural
 from app.theme.status_mark import StatusMark
 from app.theme.theme import Theme
 
-HEIGHT = 48
 
-
-class TopBar(QWidget):
+class TopBar(QFrame):
     """Shows the state of the open workflow; its buttons trigger the window's actions."""
 
     def __init__(self, theme: Theme, actions: Actions, parent: QWidget | None = None) -> None:
@@ -30,8 +28,6 @@ class TopBar(QWidget):
         self._theme = theme
         self._actions = actions
         self.setProperty("kind", "panel")
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.setFixedHeight(HEIGHT)
         self.sidebar_button = self._tool("sidebar")
         self.title = ElidedLabel(parent=self)
         self.title.setProperty("kind", "title")
@@ -50,8 +46,7 @@ class TopBar(QWidget):
         self.menu_button.setAccessibleName("Menu")
         self.menu_button.setToolTip("Menu")
         self.menu_button.clicked.connect(self._open_menu)
-        self.menu = QMenu(self)
-        actions.fill(self.menu)
+        self._menu: QMenu | None = None
         self._build()
         actions["run"].changed.connect(self._follow_actions)
         actions["stop"].changed.connect(self._follow_actions)
@@ -114,9 +109,12 @@ class TopBar(QWidget):
         self.stop.setToolTip(self._actions.tip("stop"))
 
     def _open_menu(self) -> None:
-        corner = QPoint(self.menu_button.width() - self.menu.sizeHint().width(), 0)
+        if self._menu is None:
+            self._menu = QMenu(self)
+            self._actions.fill(self._menu)
+        corner = QPoint(self.menu_button.width() - self._menu.sizeHint().width(), 0)
         corner.setY(self.menu_button.height() + 4)
-        self.menu.popup(self.menu_button.mapToGlobal(corner))
+        self._menu.popup(self.menu_button.mapToGlobal(corner))
 
     def _dress(self) -> None:
         icons = self._theme.icons
@@ -137,7 +135,6 @@ class ReadinessChip(QFrame):
         self._mark = StatusMark(theme, "dots", "idle", 12, self)
         self._label = ElidedLabel(parent=self)
         self._label.setProperty("kind", "small")
-        self._label.setAlignment(Qt.AlignmentFlag.AlignVCenter)
         row = QHBoxLayout(self)
         row.setContentsMargins(10, 0, 12, 0)
         row.setSpacing(6)

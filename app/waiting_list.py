@@ -109,13 +109,14 @@ class WaitingList(QFrame):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Walk through the rows, choose one, or close the list."""
-        step = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(event.key()))
-        if event.key() == Qt.Key.Key_Escape:
+        keys = Qt.Key
+        step = {keys.Key_Down: 1, keys.Key_Up: -1}.get(keys(event.key()))
+        if event.key() == keys.Key_Escape:
             self.close_list()
         elif step is not None and self._rows:
             at = next((i for i, row in enumerate(self._rows) if row.hasFocus()), 0)
             self._rows[(at + step) % len(self._rows)].setFocus()
-        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+        elif event.key() in (keys.Key_Return, keys.Key_Enter):
             for row in self._rows:
                 if row.hasFocus():
                     row.click()

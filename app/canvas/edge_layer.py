@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPainterPath, QPainterPathStroker, QPen, QPolygonF
+from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import QColor, QPainter, QPainterPath, QPainterPathStroker
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem
 
 from app.canvas.auto_layout import Place
 from app.canvas.geometry import DETAIL_BELOW, arrow, edge_path, in_port, out_port
 from app.canvas.graph_sketch import Wire
 from app.kit.guarded_paint import GuardedPaint
+from app.kit.pens import solid_pen
 from app.theme.theme import Theme
 
 _CELL = 512
@@ -24,7 +25,7 @@ class EdgeShape(NamedTuple):
 
     wire: Wire
     path: QPainterPath
-    arrow: QPolygonF
+    arrow: QPainterPath
     bounds: QRectF
 
 
@@ -38,7 +39,6 @@ class EdgeLayer(GuardedPaint, QGraphicsItem):
         self._cells: dict[tuple[int, int], list[int]] = {}
         self._bounds = QRectF()
         self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemUsesExtendedStyleOption)
-        self.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
         self.setZValue(-1)
 
     def show_wires(self, wires: Iterable[Wire], places: Mapping[str, Place]) -> None:
@@ -104,7 +104,6 @@ class EdgeHighlights(GuardedPaint, QGraphicsItem):
         self._theme = theme
         self._groups: dict[str, list[EdgeShape]] = {}
         self._bounds = QRectF()
-        self.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
         self.setZValue(0)
 
     def show_groups(self, groups: dict[str, list[EdgeShape]]) -> None:
@@ -134,25 +133,18 @@ def paint_edges(
     painter: QPainter, shapes: Iterable[EdgeShape], color: QColor, width: float, scale: float
 ) -> None:
     """Paint edges in one colour; as hair lines without arrows where they would be too small."""
-    painter.setBrush(Qt.BrushStyle.NoBrush)
     if scale < DETAIL_BELOW:
-        pen = QPen(color, 1.0)
+        pen = solid_pen(color)
         pen.setCosmetic(True)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, scale > 0.2)
-        painter.setPen(pen)
         for shape in shapes:
-            painter.drawPath(shape.path)
+            painter.strokePath(shape.path, pen)
         return
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    pen = QPen(color, width)
-    pen.setCapStyle(Qt.PenCapStyle.FlatCap)
+    pen = solid_pen(color, width)
     for shape in shapes:
-        painter.setPen(pen)
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawPath(shape.path)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(color)
-        painter.drawPolygon(shape.arrow)
+        painter.strokePath(shape.path, pen)
+        painter.fillPath(shape.arrow, color)
 
 
 def _shape(wire: Wire, places: Mapping[str, Place]) -> EdgeShape:

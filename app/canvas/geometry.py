@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QRectF
-from PySide6.QtGui import QPainterPath, QPolygonF
+from PySide6.QtGui import QPainterPath
 
 CARD_WIDTH = 248.0
 CARD_HEIGHT = 92.0
@@ -35,7 +35,7 @@ def in_port(x: float, y: float) -> QPointF:
 
 
 def edge_path(start: QPointF, end: QPointF) -> QPainterPath:
-    """The cubic between two ports; it ends where the arrow's base begins."""
+    """The cubic between two ports; it ends just inside the arrow's base."""
     tip = QPointF(end.x() - ARROW_LENGTH, end.y())
     distance = tip.x() - start.x()
     reach = max(36.0, abs(distance) * 0.5)
@@ -50,13 +50,11 @@ def edge_path(start: QPointF, end: QPointF) -> QPainterPath:
     return path
 
 
-def arrow(end: QPointF) -> QPolygonF:
+def arrow(end: QPointF) -> QPainterPath:
     """The arrow head whose point is at `end`."""
     base = end.x() - ARROW_LENGTH
-    return QPolygonF(
-        [
-            end,
-            QPointF(base, end.y() - ARROW_HALF_WIDTH),
-            QPointF(base, end.y() + ARROW_HALF_WIDTH),
-        ]
-    )
+    path = QPainterPath(end)
+    path.lineTo(base, end.y() - ARROW_HALF_WIDTH)
+    path.lineTo(base, end.y() + ARROW_HALF_WIDTH)
+    path.closeSubpath()
+    return path

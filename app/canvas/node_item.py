@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPen
+from PySide6.QtGui import QColor, QPainter, QPainterPath
 from PySide6.QtWidgets import QGraphicsItem, QGraphicsRectItem, QStyleOptionGraphicsItem
 
 from app.canvas.geometry import (
@@ -18,6 +18,7 @@ from app.canvas.graph_sketch import Card
 from app.canvas.node_look import IDLE, PADDING, NodeRunInfo, NodeTexts, model_line
 from app.kit.formats import duration_text
 from app.kit.guarded_paint import GuardedPaint
+from app.kit.pens import solid_pen
 from app.theme.statuses import WAITING, WORKING, paint_mark, status_style
 from app.theme.theme import Theme
 
@@ -33,10 +34,7 @@ class NodeItem(GuardedPaint, QGraphicsRectItem):
         self.info = IDLE
         self._theme = theme
         self._texts = NodeTexts(card, IDLE, theme)
-        self.setPen(QPen(Qt.PenStyle.NoPen))
         self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemIsSelectable)
-        self.setAcceptHoverEvents(True)
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setZValue(1)
         self._describe()
 
@@ -96,29 +94,29 @@ class NodeItem(GuardedPaint, QGraphicsRectItem):
         style = status_style(self.info.status)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if self.isSelected():
-            painter.setPen(QPen(tokens.color("accent"), 2))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            ring = _CARD.adjusted(-4, -4, 4, 4)
-            painter.drawRoundedRect(ring, CARD_RADIUS + 4, CARD_RADIUS + 4)
+            ring = QPainterPath()
+            ring.addRoundedRect(_CARD.adjusted(-4, -4, 4, 4), CARD_RADIUS + 4, CARD_RADIUS + 4)
+            painter.strokePath(ring, solid_pen(tokens.color("accent"), 2))
         color, width = self._edge()
-        painter.setPen(QPen(color, width))
-        painter.setBrush(tokens.color("raised"))
         inset = width / 2
-        body = _CARD.adjusted(inset, inset, -inset, -inset)
-        painter.drawRoundedRect(body, CARD_RADIUS - inset, CARD_RADIUS - inset)
+        body = QPainterPath()
+        rounding = CARD_RADIUS - inset
+        body.addRoundedRect(_CARD.adjusted(inset, inset, -inset, -inset), rounding, rounding)
+        painter.fillPath(body, tokens.color("raised"))
+        painter.strokePath(body, solid_pen(color, width))
         mark = QPointF(PADDING + 6, PADDING + 8)
         paint_mark(painter, mark, 13, style.mark, tokens.color(style.color))
         texts = self._texts
         right = CARD_WIDTH - PADDING
         painter.setFont(self._theme.sized_font(12))
-        painter.setPen(tokens.color("text_second"))
+        painter.setPen(solid_pen(tokens.color("text_second")))
         painter.drawStaticText(QPointF(PADDING + 18, PADDING), texts.status)
         painter.drawStaticText(QPointF(right - texts.time_width, PADDING), texts.time)
         bottom = CARD_HEIGHT - PADDING - 15
         painter.drawStaticText(QPointF(PADDING, bottom), texts.model)
         painter.drawStaticText(QPointF(right - texts.tokens_width, bottom), texts.tokens)
         painter.setFont(self._theme.sized_font(14, strong=True))
-        painter.setPen(tokens.color("text"))
+        painter.setPen(solid_pen(tokens.color("text")))
         painter.drawStaticText(QPointF(PADDING, PADDING + 23), texts.title)
         if self.info.waiting:
             self._paint_badge(painter, style.mark)
@@ -126,16 +124,17 @@ class NodeItem(GuardedPaint, QGraphicsRectItem):
     def _paint_badge(self, painter: QPainter, mark: str) -> None:
         tokens = self._theme.tokens
         center = QPointF(CARD_WIDTH - 3, 3)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(tokens.color("ground"))
-        painter.drawEllipse(center, 12.5, 12.5)
+        ground = QPainterPath()
+        ground.addEllipse(center, 12.5, 12.5)
+        painter.fillPath(ground, tokens.color("ground"))
         color = tokens.color("waiting")
         if self.info.waiting == 1:
             paint_mark(painter, center, 21, mark, color)
             return
-        painter.setBrush(color)
-        painter.drawEllipse(center, 10.5, 10.5)
-        painter.setPen(tokens.color("raised"))
+        disc = QPainterPath()
+        disc.addEllipse(center, 10.5, 10.5)
+        painter.fillPath(disc, color)
+        painter.setPen(solid_pen(tokens.color("raised")))
         painter.setFont(self._theme.sized_font(12, strong=True))
         box = QRectF(center.x() - 10, center.y() - 10, 20, 20)
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, str(self.info.waiting))

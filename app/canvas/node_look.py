@@ -59,8 +59,13 @@ def model_line(card: Card) -> str:
 
 def _fitted(text: str, font: QFont, room: float) -> tuple[QStaticText, float]:
     metrics = QFontMetricsF(font)
-    shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, room)
-    static = QStaticText(shown)
-    static.setTextFormat(Qt.TextFormat.PlainText)
+    width = metrics.horizontalAdvance(text)
+    if width > room:
+        text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, room)
+        width = metrics.horizontalAdvance(text)
+    static = QStaticText(text)
+    if "<" in text or "&" in text:
+        # Left to itself, Qt would take it for markup.
+        static.setTextFormat(Qt.TextFormat.PlainText)
     static.prepare(font=font)
-    return static, metrics.horizontalAdvance(shown)
+    return static, width

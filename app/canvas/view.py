@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import (
-    QColor,
     QKeyEvent,
     QMouseEvent,
     QNativeGestureEvent,
     QPainter,
-    QPen,
+    QPalette,
     QResizeEvent,
     QWheelEvent,
 )
@@ -19,6 +18,7 @@ from app.canvas.document import WorkflowDocument
 from app.canvas.geometry import GRID_STEP
 from app.canvas.keyboard_walk import neighbour
 from app.canvas.scene import WorkflowScene
+from app.kit.pens import solid_pen
 from app.theme.theme import Theme
 
 MIN_SCALE = 0.05
@@ -60,6 +60,11 @@ class CanvasView(QGraphicsView):
         self._panning_from: QPoint | None = None
         self._space_is_down = False
         self._fits = True
+        # A viewport of our own: to find out the type of Qt's, every kind of widget is looked at.
+        ground = QWidget(self)
+        ground.setMouseTracking(True)
+        ground.setBackgroundRole(QPalette.ColorRole.Window)
+        self.setViewport(ground)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -68,7 +73,6 @@ class CanvasView(QGraphicsView):
         self.setResizeAnchor(QGraphicsView.ViewportAnchor.NoAnchor)
         self.setDragMode(QGraphicsView.DragMode.RubberBandDrag)
         self.setOptimizationFlag(QGraphicsView.OptimizationFlag.DontSavePainterState)
-        self.viewport().setMouseTracking(True)
         self.setAccessibleName("Workflow canvas")
         document.replaced.connect(self._on_replaced)
         theme.changed.connect(self.viewport().update)
@@ -115,6 +119,25 @@ class CanvasView(QGraphicsView):
             if not shown.contains(item.shape_rect()):
                 self._fits = False
                 self.ensureVisible(item.shape_rect(), 40, 40)
+
+    def looking_at(self) -> str:
+        """What is in view, as text for `look_at`; empty while the whole graph is fitted."""
+        if self._fits:
+            return ""
+        middle = self.mapToScene(self.viewport().rect().center())
+        return f"{self.scale_now:.4f} {middle.x():.1f} {middle.y():.1f} {self._document.path}"
+
+    def look_at(self, remembered: str) -> None:
+        """Look at what was in view before, if the same document is open; otherwise at all of it."""
+        parts = remembered.split(" ", 3)
+        if len(parts) == 4 and parts[3] == str(self._document.path):
+            try:
+                scale, x, y = (float(part) for part in parts[:3])
+            except ValueError:
+                return
+            self._set_scale(min(MAX_SCALE, max(MIN_SCALE, scale)))
+            self.centerOn(QPointF(x, y))
+            self._fits = False
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Zoom at the pointer."""
@@ -169,18 +192,20 @@ class CanvasView(QGraphicsView):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Walk along the edges, pan, fit, enter a node."""
-        key = Qt.Key(event.key())
-        if key in _ARROWS and not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier:
-            self._walk(_ARROWS[key])
-        elif key == Qt.Key.Key_Space:
+        keys, modifiers = Qt.Key, event.modifiers()
+        key = keys(event.key())
+        arrow = _ARROWS.get(key)
+        if arrow and not modifiers & ~Qt.KeyboardModifier.KeypadModifier:
+            self._walk(arrow)
+        elif key == keys.Key_Space:
             if not event.isAutoRepeat():
                 self._space_is_down = True
                 self._show_hand()
-        elif key == Qt.Key.Key_Escape:
+        elif key == keys.Key_Escape:
             self._scene.choose_node("")
-        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self._scene.chosen_node():
+        elif key in (keys.Key_Return, keys.Key_Enter) and self._scene.chosen_node():
             self.node_entered.emit(self._scene.chosen_node())
-        elif key == Qt.Key.Key_F and not event.modifiers():
+        elif key == keys.Key_F and not modifiers:
             self.fit()
         else:
             super().keyPressEvent(event)
@@ -199,17 +224,14 @@ class CanvasView(QGraphicsView):
             self.fit()
 
     def drawBackground(self, painter: QPainter, rect: QRectF | QRect) -> None:
-        """Paint the ground and, where it would not be a blur, the dotted grid."""
-        tokens = self._theme.tokens
-        rect = QRectF(rect)
-        painter.fillRect(rect, tokens.color("ground"))
+        """Paint the dotted grid where it would not be a blur; the ground is there already."""
         scale = self.scale_now
         if scale < 0.5:
             return
+        rect = QRectF(rect)
         step = GRID_STEP * 2
-        pen = QPen(QColor(tokens.grid_dot), max(1.2, 1.8 * scale))
+        pen = solid_pen(self._theme.tokens.color("grid_dot"), max(1.2, 1.8 * scale))
         pen.setCosmetic(True)
-        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(pen)
         left, top = rect.left() // step * step, rect.top() // step * step
@@ -247,8 +269,8 @@ class CanvasView(QGraphicsView):
         return f"{self._document.label(source)} → {self._document.label(target)}"
 
     def _on_replaced(self) -> None:
-        # After the scene has built its items: it listens to the same signal.
-        QTimer.singleShot(0, self, self.fit)
+        # The scene, which listens to the same signal, was first: its items are there.
+        self.fit()
         self._describe("")
 
     def _describe(self, node_id: str) -> None:

@@ -37,6 +37,7 @@ class ZoomBar(QFrame):
         theme.changed.connect(self._dress)
         self._dress()
         self._show_scale(view.scale_now)
+        self._place()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Stay in the corner."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QPointF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+
+from app.kit.pens import solid_pen
 
 
 class ElidedLabel(QLabel):
@@ -12,27 +14,30 @@ class ElidedLabel(QLabel):
 
     def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
         super().__init__(text, parent)
-        self.setTextFormat(Qt.TextFormat.PlainText)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.full_tip = ""
 
     def minimumSizeHint(self) -> QSize:
         """Room for little more than the ellipsis."""
-        return QSize(24, super().minimumSizeHint().height())
+        return QSize(24, self.sizeHint().height())
 
     def sizeHint(self) -> QSize:
         """Room for the whole text."""
         metrics = self.fontMetrics()
-        return QSize(metrics.horizontalAdvance(self.text()) + 2, super().sizeHint().height())
+        return QSize(metrics.horizontalAdvance(self.text()) + 2, metrics.height() + 2)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint what fits."""
         metrics = self.fontMetrics()
-        shown = metrics.elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
+        shown = self.text()
+        if metrics.horizontalAdvance(shown) > self.width():
+            end = Qt.TextElideMode.ElideRight
+            shown = metrics.elidedText(shown, end, self.width())
         tip = self.full_tip or (self.text() if shown != self.text() else "")
         if tip != self.toolTip():
             self.setToolTip(tip)
         painter = QPainter(self)
-        painter.setPen(self.palette().color(self.foregroundRole()))
-        painter.drawText(self.rect(), self.alignment(), shown)
+        painter.setPen(solid_pen(self.palette().color(self.foregroundRole())))
+        base = (self.height() + metrics.ascent() - metrics.descent()) / 2
+        painter.drawText(QPointF(0, base), shown)
         painter.end()

@@ -100,10 +100,10 @@ class Toast(QFrame):
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 8, 6, 8)
         row.setSpacing(8)
-        top = Qt.AlignmentFlag.AlignTop
-        row.addWidget(StatusMark(theme, mark, color, 14, self), 0, Qt.AlignmentFlag.AlignVCenter)
-        row.addWidget(label, 1, Qt.AlignmentFlag.AlignVCenter)
-        row.addWidget(close, 0, top)
+        sides = Qt.AlignmentFlag
+        row.addWidget(StatusMark(theme, mark, color, 14, self), 0, sides.AlignVCenter)
+        row.addWidget(label, 1, sides.AlignVCenter)
+        row.addWidget(close, 0, sides.AlignTop)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._end)

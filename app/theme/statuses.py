@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
+from PySide6.QtGui import QColor, QPainter, QPainterPath
+
+from app.kit.pens import solid_pen
 
 
 class StatusStyle(NamedTuple):
@@ -44,69 +46,62 @@ def status_style(status: str) -> StatusStyle:
 def paint_mark(painter: QPainter, center: QPointF, size: float, mark: str, color: QColor) -> None:
     """Paint the shape called `mark`, `size` across, around `center`."""
     radius = size / 2
-    rect = QRectF(center.x() - radius, center.y() - radius, size, size)
-    line = max(1.0, size * 0.16)
-    pen = QPen(color, line, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap)
-    pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
+    path = QPainterPath()
     if mark == "ring":
-        painter.setPen(pen)
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        inset = line / 2 + size * 0.06
-        painter.drawEllipse(rect.adjusted(inset, inset, -inset, -inset))
-        return
-    if mark == "dots":
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(color)
-        dot = size * 0.13
+        line = max(1.0, size * 0.16)
+        inner = radius - line / 2 - size * 0.06
+        path.addEllipse(center, inner, inner)
+        painter.strokePath(path, solid_pen(color, line))
+    elif mark == "dots":
         for step in (-1, 0, 1):
-            painter.drawEllipse(QPointF(center.x() + step * size * 0.34, center.y()), dot, dot)
-        return
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(color)
-    if mark == "square":
-        inset = size * 0.12
-        painter.drawRoundedRect(
-            rect.adjusted(inset, inset, -inset, -inset), size * 0.16, size * 0.16
-        )
-        return
-    if mark == "disc":
+            dot = QPointF(center.x() + step * size * 0.34, center.y())
+            path.addEllipse(dot, size * 0.13, size * 0.13)
+        painter.fillPath(path, color)
+    elif mark == "square":
+        side = size * 0.76
+        box = QRectF(center.x() - side / 2, center.y() - side / 2, side, side)
+        path.addRoundedRect(box, size * 0.16, size * 0.16)
+        painter.fillPath(path, color)
+    elif mark == "disc":
         halo = QColor(color)
         halo.setAlphaF(0.28)
-        painter.setBrush(halo)
-        painter.drawEllipse(rect)
-        painter.setBrush(color)
-        painter.drawEllipse(center, radius * 0.52, radius * 0.52)
-        return
-    painter.drawEllipse(rect)
-    _paint_sign(painter, center, size, mark, color)
+        path.addEllipse(center, radius, radius)
+        painter.fillPath(path, halo)
+        core = QPainterPath()
+        core.addEllipse(center, radius * 0.52, radius * 0.52)
+        painter.fillPath(core, color)
+    else:
+        path.addEllipse(center, radius, radius)
+        painter.fillPath(path, color)
+        _paint_sign(painter, center, size, mark, color)
+
+
+_SIGNS: dict[str, tuple[tuple[tuple[float, float], ...], ...]] = {
+    "check": (((-3.4, 0.3), (-1.1, 2.6), (3.5, -2.4)),),
+    "cross": (((-2.5, -2.5), (2.5, 2.5)), ((2.5, -2.5), (-2.5, 2.5))),
+    "bars": (((-1.8, -2.8), (-1.8, 2.8)), ((1.8, -2.8), (1.8, 2.8))),
+    "exclamation": (((0, -3.8), (0, 0.7)), ((0, 3.6), (0, 3.65))),
+    "question": (
+        ((-2.1, -1.9), (-1.3, -3.5), (0.5, -3.9), (2.0, -2.9), (2.0, -1.3), (0.1, 0.2), (0, 1.1)),
+        ((0, 3.8), (0, 3.85)),
+    ),
+}
+"""Lines of each sign, on a disc of 16 across with its middle at 0, 0."""
 
 
 def _paint_sign(painter: QPainter, center: QPointF, size: float, mark: str, on: QColor) -> None:
     """Paint the sign inside a filled disc in whatever is readable on the disc's colour."""
     ink = QColor("#ffffff") if on.lightnessF() < 0.58 else QColor("#18181b")
-    pen = QPen(ink, max(1.0, size * 0.13), Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap)
+    pen = solid_pen(ink, max(1.0, size * 0.13))
+    pen.setCapStyle(Qt.PenCapStyle.RoundCap)
     pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
-    painter.setPen(pen)
-    painter.setBrush(Qt.BrushStyle.NoBrush)
-    x, y, u = center.x(), center.y(), size / 16
-
-    def points(*pairs: tuple[float, float]) -> QPolygonF:
-        return QPolygonF([QPointF(x + px * u, y + py * u) for px, py in pairs])
-
-    if mark == "check":
-        painter.drawPolyline(points((-3.4, 0.3), (-1.1, 2.6), (3.5, -2.4)))
-    elif mark == "cross":
-        painter.drawPolyline(points((-2.5, -2.5), (2.5, 2.5)))
-        painter.drawPolyline(points((2.5, -2.5), (-2.5, 2.5)))
-    elif mark == "bars":
-        painter.drawPolyline(points((-1.8, -2.8), (-1.8, 2.8)))
-        painter.drawPolyline(points((1.8, -2.8), (1.8, 2.8)))
-    elif mark == "exclamation":
-        painter.drawPolyline(points((0, -3.8), (0, 0.7)))
-        painter.drawPoint(QPointF(x, y + 3.6 * u))
-    else:
-        painter.drawPolyline(
-            points((-2.1, -1.9), (-1.3, -3.5), (0.5, -3.9), (2.0, -2.9), (2.0, -1.3), (0.1, 0.2))
-        )
-        painter.drawPolyline(points((0.1, 0.2), (0, 1.1)))
-        painter.drawPoint(QPointF(x, y + 3.8 * u))
+    unit = size / 16
+    path = QPainterPath()
+    for line in _SIGNS[mark]:
+        for index, (x, y) in enumerate(line):
+            point = QPointF(center.x() + x * unit, center.y() + y * unit)
+            if index:
+                path.lineTo(point)
+            else:
+                path.moveTo(point)
+    painter.strokePath(path, pen)

@@ -12,8 +12,8 @@ def stylesheet(t: Tokens) -> str:
     """All rules, for the scheme `t`."""
     c = t.css
     return f"""
-QMainWindow, QWidget[kind="ground"] {{ background: {c("ground")}; }}
-QWidget[kind="panel"] {{ background: {c("panel")}; }}
+QMainWindow, QFrame[kind="ground"] {{ background: {c("ground")}; border: none; }}
+QFrame[kind="panel"] {{ background: {c("panel")}; border: none; }}
 QLabel {{ background: transparent; color: {c("text")}; }}
 QLabel[kind="second"] {{ color: {c("text_second")}; }}
 QLabel[kind="small"] {{ color: {c("text_second")}; font-size: {TEXT_SMALL}px; }}
@@ -41,7 +41,7 @@ QToolButton[kind="floating"] {{
 QFrame[kind="popover"] {{
     background: {c("raised")}; border: 1px solid {c("line_strong")}; border-radius: 12px;
 }}
-QFrame[kind="line"], QWidget[kind="line"] {{ background: {c("hairline")}; border: none; }}
+QFrame[kind="line"] {{ background: {c("hairline")}; border: none; }}
 
 QPushButton {{
     background: {c("raised")}; color: {c("text")}; border: 1px solid {c("line_strong")};

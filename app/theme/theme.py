@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QGuiApplication, QPalette
-from PySide6.QtWidgets import QApplication, QStyle
+from PySide6.QtWidgets import QApplication
 
-from app.theme.icons import IconSet
 from app.theme.stylesheet import stylesheet
 from app.theme.tokens import DARK, LIGHT, MOTION_MS, TEXT_LIST, Tokens
+
+if TYPE_CHECKING:
+    from app.theme.icons import IconSet
 
 MODES = ("system", "light", "dark")
 
@@ -22,28 +26,43 @@ class Theme(QObject):
 
     changed = Signal()
 
-    def __init__(self, application: QApplication, mode: str = "system") -> None:
-        super().__init__(application)
+    def __init__(self, mode: str, parent: QObject) -> None:
+        super().__init__(parent)
+        application = QApplication.instance()
+        if not isinstance(application, QApplication):
+            raise RuntimeError("a theme needs an application with widgets")
         self._application = application
         self._reduced_motion = False
         self.mode = mode if mode in MODES else "system"
-        application.setStyle("Fusion")
         font = QFont(application.font())
         font.setPixelSize(TEXT_LIST)
         application.setFont(font)
         self.font = font
-        self.tokens: Tokens = self._wanted_tokens()
-        self.icons = IconSet(self.tokens)
+        # What the style has taken from the system, before it gets colours of ours.
+        ground = application.palette().color(QPalette.ColorRole.Window)
+        self.tokens: Tokens = self._wanted_tokens(ground.lightnessF() < 0.5)
+        self._icons: IconSet | None = None
         self._apply()
         application.styleHints().colorSchemeChanged.connect(self._follow_system)
+
+    @property
+    def icons(self) -> IconSet:
+        """Icons in the colours of the scheme."""
+        if self._icons is None:
+            # Imported here: there is no icon in the first frame.
+            from app.theme.icons import IconSet
+
+            self._icons = IconSet(self.tokens)
+        return self._icons
 
     def set_mode(self, mode: str) -> None:
         """Switch to `system`, `light` or `dark`."""
         if mode not in MODES:
             raise ValueError(f"there is no theme '{mode}'; choose one of {', '.join(MODES)}")
         self.mode = mode
-        schemes = {"light": Qt.ColorScheme.Light, "dark": Qt.ColorScheme.Dark}
-        QGuiApplication.styleHints().setColorScheme(schemes.get(mode, Qt.ColorScheme.Unknown))
+        schemes = Qt.ColorScheme
+        wanted = {"light": schemes.Light, "dark": schemes.Dark}.get(mode, schemes.Unknown)
+        QGuiApplication.styleHints().setColorScheme(wanted)
         self._follow_system()
 
     def set_reduced_motion(self, on: bool) -> None:
@@ -52,6 +71,9 @@ class Theme(QObject):
 
     def motion_ms(self) -> int:
         """How long a movement takes, in milliseconds; 0 where the person wants none."""
+        # Imported here: its hundreds of names cost time that the first frame does not have.
+        from PySide6.QtWidgets import QStyle
+
         style = self._application.style()
         wanted = style.styleHint(QStyle.StyleHint.SH_Widget_Animation_Duration)
         return 0 if self._reduced_motion or wanted == 0 else MOTION_MS
@@ -64,17 +86,17 @@ class Theme(QObject):
             font.setWeight(QFont.Weight.DemiBold)
         return font
 
-    def _wanted_tokens(self) -> Tokens:
+    def _wanted_tokens(self, system_is_dark: bool) -> Tokens:
         if self.mode == "system":
-            dark = QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
-            return DARK if dark else LIGHT
+            return DARK if system_is_dark else LIGHT
         return DARK if self.mode == "dark" else LIGHT
 
     def _follow_system(self) -> None:
-        tokens = self._wanted_tokens()
+        scheme = QGuiApplication.styleHints().colorScheme()
+        tokens = self._wanted_tokens(scheme == Qt.ColorScheme.Dark)
         if tokens is not self.tokens:
             self.tokens = tokens
-            self.icons = IconSet(tokens)
+            self._icons = None
             self._apply()
             self.changed.emit()
 

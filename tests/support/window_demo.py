@@ -12,10 +12,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtWidgets import QApplication
-
 from app import event_loop
-from app.gui import first_window
+from app.first_window import window_with
 from app.kit.window_state import WindowState
 from app.main_window import MainWindow
 from app.workbench import Workbench
@@ -244,12 +242,13 @@ def main() -> int:
             for key, label, *_ in NODES[:2]
         )
 
-    def open_window(application: QApplication) -> MainWindow:
-        window = first_window(application, workflow_file(folder), state)
+    def open_window() -> MainWindow:
+        window = window_with(workflow_file(folder), state)
         window.setGeometry(0, 0, width, height)
         return window
 
     async def start_work(window: MainWindow) -> Workbench:
+        window.furnish()
         workbench = Workbench(window, backend.as_backend)
         workbench.begin(window.document.path)
         play = STATES[options.state]
