@@ -26,6 +26,7 @@ from engine.vocabulary.report import (
 from orchestration.backend import Backend
 from orchestration.runs.answers import AnswerBook, ApprovalAnswer, PreparedAnswer
 from orchestration.runs.event_hub import EventRecord
+from orchestration.runs.pauses import pending_of
 from orchestration.runs.requests import RunRequest
 from orchestration.runs.run_view import RunView
 from orchestration.runs.view_values import RunStatus
@@ -178,7 +179,7 @@ class _Attendant:
         """Note what waits for an answer, and pass everything on."""
         event = record.event
         if isinstance(event, NodeAwaitingInput):
-            self._note(_pending_input(event))
+            self._note(pending_of(event))
         elif isinstance(event, ToolApprovalRequested):
             self._note(event.request)
         if self._on_event is not None:
@@ -232,15 +233,3 @@ class _Attendant:
             decision = asked if isinstance(asked, ApprovalAnswer) else None
         if decision is not None:
             await self._backend.decide(run_id, pending.approval_id, decision.allow, decision.reason)
-
-
-def _pending_input(event: NodeAwaitingInput) -> PendingInput:
-    return PendingInput(
-        event.pause_id,
-        event.node_id,
-        event.label,
-        event.context,
-        event.is_initial,
-        event.structured_input,
-        event.question,
-    )

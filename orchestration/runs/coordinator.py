@@ -14,7 +14,7 @@ from engine.graph.node_config import MarkdownHandoff
 from engine.graph.workflow import Workflow
 from engine.run.interactive_engine import InteractiveEngine
 from engine.run.output_repair import RepairingAiPort
-from engine.vocabulary.events import ChatMessage, NodeAwaitingInput, RunEvent, ToolApprovalRequested
+from engine.vocabulary.events import ChatMessage, RunEvent, ToolApprovalRequested
 from engine.vocabulary.inputs import (
     EngineInput,
     Entrypoint,
@@ -36,6 +36,7 @@ from orchestration.runs.handoffs import HandoffStore
 from orchestration.runs.invocation import ModelInvocation
 from orchestration.runs.journal import Journal, MemoryJournal
 from orchestration.runs.limits import Budget
+from orchestration.runs.pauses import announcement_of
 from orchestration.runs.run_view import RunView
 from orchestration.runs.view_values import RunStatus
 
@@ -214,17 +215,7 @@ class RunCoordinator:
     def _announce(self, waiting: NeedsInteraction) -> None:
         """Tell again what waited when the run was stopped."""
         for question in waiting.inputs:
-            self._hub.emit(
-                NodeAwaitingInput(
-                    question.node_id,
-                    question.label,
-                    question.context,
-                    question.is_initial,
-                    question.structured_input,
-                    question.pause_id,
-                    question.question,
-                )
-            )
+            self._hub.emit(announcement_of(question))
         for approval in waiting.approvals:
             self._hub.emit(ToolApprovalRequested(approval))
 

@@ -33,19 +33,22 @@ class StreamRelay(Struct, eq=False):
     node_id: str
     call: int
     texts: list[str] | None = None
-    has_thought: bool = False
+    text_id: str = ""
+    thinking_id: str = ""
 
     def text(self, delta: str) -> None:
         """A piece of the assistant's text."""
         if self.texts is None:
             self.texts = []
+            self.text_id = f"{self.node_id}/{self.call}/text"
         self.texts.append(delta)
-        self._tell("assistant", delta)
+        self.emit(ChatMessageDelta(self.node_id, self.text_id, "assistant", delta))
 
     def thinking(self, delta: str) -> None:
         """A piece of reasoning that may be shown."""
-        self.has_thought = True
-        self._tell("thinking", delta)
+        if not self.thinking_id:
+            self.thinking_id = f"{self.node_id}/{self.call}/thinking"
+        self.emit(ChatMessageDelta(self.node_id, self.thinking_id, "thinking", delta))
 
     def event(self, event: RunEvent) -> None:
         """Something that the call tells about itself."""
@@ -53,14 +56,14 @@ class StreamRelay(Struct, eq=False):
 
     def close(self) -> None:
         """Complete the messages that were begun."""
-        if self.has_thought:
-            self._tell("thinking", "", finalize=True)
+        if self.thinking_id:
+            self.emit(ChatMessageDelta(self.node_id, self.thinking_id, "thinking", "", True))
         if self.texts is not None:
-            self._tell("assistant", "", finalize=True)
+            self.emit(ChatMessageDelta(self.node_id, self.text_id, "assistant", "", True))
 
     def tell_rest(self, message: str | None, reasoning: tuple[ReasoningPart, ...]) -> None:
         """Tell what the reply holds and the stream did not show."""
-        if reasoning and not self.has_thought:
+        if reasoning and not self.thinking_id:
             shown = "\n\n".join(part.text for part in reasoning if part.kind != "opaque")
             if shown.strip():
                 self.emit(ChatMessage(self.node_id, "thinking", shown))
@@ -73,10 +76,6 @@ class StreamRelay(Struct, eq=False):
         if message is None or not message.strip().startswith(seen):
             return message
         return message.strip()[len(seen) :].lstrip()
-
-    def _tell(self, role: str, delta: str, *, finalize: bool = False) -> None:
-        message_id = f"{self.node_id}/{self.call}/{role}"
-        self.emit(ChatMessageDelta(self.node_id, message_id, role, delta, finalize))
 
 
 class ModelInvocation:

@@ -8,7 +8,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from engine.vocabulary import events as ev
-from engine.vocabulary.report import PendingInput, Retryable
+from engine.vocabulary.report import Retryable
+from orchestration.runs.pauses import pending_of
 from orchestration.runs.view_state import ViewState
 from orchestration.runs.view_values import NodeStatus, RunStatus, TraceStatus
 
@@ -49,15 +50,7 @@ def _chat_message_delta(view: ViewState, event: ev.ChatMessageDelta, time: float
 
 def _node_awaiting_input(view: ViewState, event: ev.NodeAwaitingInput, time: float) -> None:
     node_id = event.node_id
-    view.pending_inputs[node_id] = PendingInput(
-        pause_id=event.pause_id,
-        node_id=node_id,
-        label=event.label,
-        context=event.context,
-        is_initial=event.is_initial,
-        structured_input=event.structured_input,
-        question=event.question,
-    )
+    view.pending_inputs[node_id] = pending_of(event)
     view.set_status(node_id, NodeStatus.AWAITING_INPUT)
     view.trace_log.note((time, event))
 
