@@ -49,27 +49,30 @@ class Check(NamedTuple):
     met: bool
 
 
-def cpu_us(run: Any) -> float:
-    """CPU time of one run in microseconds."""
+def cpu_us(run: Any, times: int = 1) -> float:
+    """CPU time of one run in microseconds, taken over `times` of them in a row."""
     gc.collect()
 
     async def timed() -> float:
         began = time.process_time()
-        await run()
-        return (time.process_time() - began) * 1e6
+        for _ in range(times):
+            await run()
+        return (time.process_time() - began) * 1e6 / times
 
     return asyncio.run(timed())
 
 
-def alternate(runs: dict[str, Any], repeats: int) -> dict[str, float]:
+def alternate(
+    runs: dict[str, Any], repeats: int, times: dict[str, int] | None = None
+) -> dict[str, float]:
     """The median CPU time of each contender, all taken in turns after one warm-up."""
-    times: dict[str, list[float]] = {name: [] for name in runs}
+    taken: dict[str, list[float]] = {name: [] for name in runs}
     for at in range(repeats + 1):
         for name, run in runs.items():
-            spent = cpu_us(run)
+            spent = cpu_us(run, (times or {}).get(name, 1))
             if at:
-                times[name].append(spent)
-    return {name: statistics.median(spent) for name, spent in times.items()}
+                taken[name].append(spent)
+    return {name: statistics.median(spent) for name, spent in taken.items()}
 
 
 def child_graph(shape: str, count: int, folder: Path) -> dict[str, float]:
@@ -104,7 +107,9 @@ def child_turns(folder: Path) -> dict[str, float]:
         runs[f"openflow {turns}"] = contenders.openflow(one, folder, turns=turns)
         if find_spec("langgraph"):
             runs[f"langgraph {turns}"] = contenders.langgraph_agent(turns)
-    medians = alternate(runs, 3)
+    # Short runs are taken several in a row, so that each figure comes from as many turns.
+    times = {name: max(TURNS) // int(name.split()[1]) for name in runs}
+    medians = alternate(runs, 3, times)
     return {name: spent / int(name.split()[1]) for name, spent in medians.items()}
 
 
