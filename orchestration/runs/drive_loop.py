@@ -39,7 +39,7 @@ from orchestration.runs.task_group import TaskGroup, Work
 logger = logging.getLogger(__name__)
 
 STOP_WITHIN_S = 2.0
-INPUTS_A_TURN = 32
+INPUTS_A_TURN = 128
 """After so many inputs the event loop gets its turn."""
 
 
@@ -298,11 +298,15 @@ class DriveLoop:
             logger.exception("a tool batch of node '%s' broke off", batch.node_id)
         return ToolsFinished(batch.node_id, batch.batch_id, results, self._clock(), effects)
 
-    def _take_result(self, result: EngineInput | None) -> None:
+    def _take_result(self, result: EngineInput | None, alone: bool) -> None:
         if result is not None:
             self._mailbox.append((result, None))
-        if not self._stopping:
+        if self._stopping:
+            return
+        if alone:
             self._pump(INPUTS_A_TURN)
+        else:
+            self._schedule()
 
     def _wait(self, effect: Wait) -> None:
         if not self._stopping:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import deque
 from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any
@@ -14,7 +15,7 @@ from orchestration.runs.limits import Claim, Permits
 
 logger = logging.getLogger(__name__)
 
-IN_A_ROW = 32
+IN_A_ROW = 128
 """After so many pieces of work that it did in a row a task lets others have the event loop."""
 
 
@@ -40,20 +41,23 @@ Body = Callable[[Work], Coroutine[Any, Any, Any]]
 class TaskGroup:
     """Work by key, at most one piece for each key that has not been cancelled.
 
-    What a body returns goes to `after_each` when its permit is free again. The task then takes the
-    next piece of work if there is one by now: making a task costs more than most of what a run
-    does between two model calls.
+    What a body returns goes to `after_each` when its permit is free again, and with it whether
+    nothing else is under way. The task then takes the next piece of work that may begin; only for
+    pieces that are left when the event loop comes round tasks are made: making one costs more
+    than most of what a run does between two model calls.
     """
 
-    __slots__ = ("_after_each", "_by_key", "_loop", "_next", "_takes_next", "_tasks")
+    __slots__ = ("_after_each", "_by_key", "_loop", "_ready", "_spawning", "_tasks")
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, after_each: Callable[[Any], None]) -> None:
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, after_each: Callable[[Any, bool], None]
+    ) -> None:
         self._loop = loop
         self._after_each = after_each
         self._by_key: dict[str, Work] = {}
+        self._ready: deque[Work] = deque()
+        self._spawning = False
         self._tasks: set[asyncio.Task[None]] = set()
-        self._takes_next = False
-        self._next: Work | None = None
 
     def start(self, key: str, job: Any, body: Body, permits: Permits | None = None) -> None:
         """Run `body` as soon as there is a permit."""
@@ -90,11 +94,24 @@ class TaskGroup:
 
     def _begin(self, work: Work) -> None:
         work.claim = None
-        if self._takes_next and self._next is None:
-            self._next = work
-        else:
+        self._ready.append(work)
+        if not self._spawning:
+            self._spawning = True
+            self._loop.call_soon(self._spawn)
+
+    def _spawn(self) -> None:
+        self._spawning = False
+        while (work := self._take_ready()) is not None:
             work.task = task = self._loop.create_task(self._work(work))
             self._tasks.add(task)
+
+    def _take_ready(self) -> Work | None:
+        ready = self._ready
+        while ready:
+            work = ready.popleft()
+            if not work.cancelled:
+                return work
+        return None
 
     def _cancel(self, work: Work) -> None:
         work.cancelled = True
@@ -102,10 +119,9 @@ class TaskGroup:
         if work.claim is not None:
             if work.permits is not None:
                 work.permits.withdraw(work.claim)
-        elif work is self._next:
-            self._next = None
+        elif task is None:
             self._release(work)
-        elif task is not None:
+        else:
             task.set_name(work.key)
             task.cancel()
             if not work.began:
@@ -118,7 +134,10 @@ class TaskGroup:
         try:
             while True:
                 work.began = True
-                upcoming = self._end(work, await work.body(work))
+                result = await work.body(work)
+                self._release(work)
+                self._after_each(result, not self._by_key)
+                upcoming = None if work.cancelled else self._take_ready()
                 if upcoming is None:
                     return
                 work, done = upcoming, done + 1
@@ -129,17 +148,6 @@ class TaskGroup:
             if task is not None:
                 self._tasks.discard(task)
             self._release(work)
-
-    def _end(self, work: Work, result: Any) -> Work | None:
-        """Free the permit, hand over the result, and give what this task may do next."""
-        self._takes_next = not work.cancelled
-        try:
-            self._release(work)
-            self._after_each(result)
-        finally:
-            self._takes_next = False
-            upcoming, self._next = self._next, None
-        return upcoming
 
     def _release(self, work: Work) -> None:
         if self._by_key.get(work.key) is work:

@@ -31,6 +31,7 @@ from engine.vocabulary.report import (
     RunCompleted,
 )
 from engine.vocabulary.tools import ToolEffects, ToolResult
+from orchestration.runs.drive_loop import INPUTS_A_TURN
 from tests.support.loop_harness import (
     DONE,
     PAUSED,
@@ -236,7 +237,9 @@ def test_a_crowd_of_results_does_not_keep_others_from_the_event_loop() -> None:
         while not harness.loop.is_over:
             await asyncio.sleep(0)
             seen.append(fed)
-        assert max(after - before for before, after in itertools.pairwise(seen)) <= 64
+        assert (
+            max(after - before for before, after in itertools.pairwise(seen)) <= 2 * INPUTS_A_TURN
+        )
         await asyncio.gather(*asked)
 
     run(body)

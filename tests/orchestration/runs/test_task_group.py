@@ -22,7 +22,7 @@ async def turns_of_the_loop(count: int = 3) -> None:
         await asyncio.sleep(0)
 
 
-def ignore(result: object) -> None:
+def ignore(result: object, alone: bool) -> None:
     pass
 
 
@@ -59,7 +59,9 @@ def test_work_runs_as_far_as_there_are_permits_and_in_order() -> None:
     run(body)
 
 
-@pytest.mark.parametrize("moment", ["waiting for a permit", "before its first step", "at work"])
+@pytest.mark.parametrize(
+    "moment", ["waiting for a permit", "before it has a task", "before its first step", "at work"]
+)
 def test_cancelled_work_gives_its_permit_back_once(moment: str) -> None:
     async def body() -> None:
         permits = Permits(1)
@@ -67,6 +69,8 @@ def test_cancelled_work_gives_its_permit_back_once(moment: str) -> None:
         if moment == "waiting for a permit":
             assert permits.try_take()
         group.start("a", None, for_ever, permits)
+        if moment == "before its first step":
+            await turns_of_the_loop(1)
         if moment == "at work":
             await turns_of_the_loop()
         group.cancel("a")
