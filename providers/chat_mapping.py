@@ -84,7 +84,7 @@ def _file(part: FilePart) -> Body:
 
 def _assistant_message(turn: AssistantTurn, reasoning_field: str) -> Body:
     message: Body = {"role": "assistant", "content": turn.text or None}
-    if reasoning_field:
+    if reasoning_field and turn.calls:
         thoughts = "".join(part.text for part in turn.reasoning if part.kind == "text")
         if thoughts:
             message[reasoning_field] = thoughts

@@ -16,9 +16,13 @@ from providers.specs import Wire
 if TYPE_CHECKING:
     import httpx2
 
+_SHORTEST_SECRET = 8
+
 
 class Connection:
     """Makes clients when they are first needed, in a thread, and keeps them.
+
+    A connection belongs to one event loop.
 
     Args:
         config: the service.
@@ -36,7 +40,8 @@ class Connection:
     @property
     def secrets(self) -> tuple[str, ...]:
         """Texts that must not show up in messages."""
-        return (self._secret, *self._config.extra_headers.values())
+        headers = self._config.extra_headers.values()
+        return (self._secret, *(value for value in headers if len(value) >= _SHORTEST_SECRET))
 
     async def client(self, wire: Wire) -> SdkClient:
         """The client for a wire.

@@ -30,7 +30,7 @@ _ADAPTERS: dict[Wire, type[SdkAdapter]] = {
 
 
 class ProviderPool:
-    """Hands out ports; cheap until a port is used for the first time.
+    """Hands out ports; cheap until a port is used for the first time. Belongs to one event loop.
 
     Args:
         embedded: the embedded server; without it that service cannot be used.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from typing import Any
@@ -92,13 +93,13 @@ def quirk_in_refusal(status: int, message: str, body: Mapping[str, Any]) -> Quir
     if status not in (400, 404, 422):
         return None
     text = message.lower()
-    if "did not call" in text:
-        # The choice was accepted; the model did not keep to it.
+    # A model that did not call keeps to a choice badly; the choice itself was accepted.
+    if "did not call" in text or not _REFUSING.search(text):
         return None
     if "tool_choice" in text or "tool choice" in text:
         return _choice_quirk(body)
     for words, fields, quirk in _REFUSALS:
-        if any(word in text for word in words) and any(_has(body, name) for name in fields):
+        if re.search(words, text) and any(_has(body, name) for name in fields):
             return quirk
     return None
 
@@ -121,21 +122,22 @@ def _has(body: Mapping[str, Any], name: str) -> bool:
     return value is not None and (not tail or (isinstance(value, Mapping) and tail in value))
 
 
-_REFUSALS: tuple[tuple[tuple[str, ...], tuple[str, ...], Quirk], ...] = (
-    (("max_completion_tokens",), ("max_tokens",), Quirk.COMPLETION_TOKENS),
-    (("stream_options",), ("stream_options",), Quirk.NO_STREAM_USAGE),
+_REFUSING = re.compile(
+    r"unsupported|not support|doesn't support|no endpoints|unknown|unrecogni[sz]ed|invalid"
+    r"|expected|extra|not (?:permitted|allowed|available|enabled)|unavailable|forbidden|may not"
+    r"|cannot|can't|should be|must be"
+)
+_REFUSALS: tuple[tuple[str, tuple[str, ...], Quirk], ...] = (
+    (r"max_completion_tokens", ("max_tokens",), Quirk.COMPLETION_TOKENS),
+    (r"stream_options", ("stream_options",), Quirk.NO_STREAM_USAGE),
+    (r"prompt_cache|cache_control", ("prompt_cache_key", "cache_control"), Quirk.NO_CACHE_KEY),
+    (r"service.tier", ("service_tier",), Quirk.NO_FAST_MODE),
+    (r"encrypted|\binclude\b", ("include",), Quirk.NO_ENCRYPTED_REASONING),
+    (r"summar", ("reasoning.summary",), Quirk.NO_REASONING_SUMMARY),
     (
-        ("prompt_cache", "cache_control"),
-        ("prompt_cache_key", "cache_control"),
-        Quirk.NO_CACHE_KEY,
-    ),
-    (("service_tier", "service tier"), ("service_tier",), Quirk.NO_FAST_MODE),
-    (("encrypted", "'include'"), ("include",), Quirk.NO_ENCRYPTED_REASONING),
-    (("summar",), ("reasoning.summary",), Quirk.NO_REASONING_SUMMARY),
-    (
-        ("reasoning", "thinking", "effort"),
+        r"reasoning|thinking|effort|output_config",
         ("reasoning", "reasoning_effort", "reasoning_budget_tokens", "thinking", "output_config"),
         Quirk.NO_REASONING_OPTIONS,
     ),
-    (("strict", "invalid schema for function"), ("strict",), Quirk.NO_STRICT_TOOLS),
+    (r"\bstrict\b|invalid schema for function", ("strict",), Quirk.NO_STRICT_TOOLS),
 )

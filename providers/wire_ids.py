@@ -12,7 +12,7 @@ class WireIds:
     """Maps the ids of one request; the same ids give the same result in every request.
 
     Args:
-        max_length: how many letters and digits the service takes.
+        max_length: how many letters and digits the service takes, nine or more.
     """
 
     def __init__(self, max_length: int) -> None:

@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from providers.arguments import (
@@ -42,6 +42,7 @@ VALUES = st.recursive(
 OBJECTS = st.dictionaries(st.text(st.characters(codec="utf-8"), max_size=8), VALUES, max_size=5)
 
 
+@settings(deadline=None)
 @given(OBJECTS)
 def test_strict_json_is_taken_as_it_is(value: dict[str, Any]) -> None:
     for text in (json.dumps(value), json.dumps(value, ensure_ascii=False, indent=2)):
@@ -50,6 +51,7 @@ def test_strict_json_is_taken_as_it_is(value: dict[str, Any]) -> None:
         assert decoded.repairs == ()
 
 
+@settings(deadline=None)
 @given(OBJECTS)
 def test_an_object_is_taken_as_it_is(value: dict[str, Any]) -> None:
     decoded = decode_arguments(value)
@@ -57,6 +59,7 @@ def test_an_object_is_taken_as_it_is(value: dict[str, Any]) -> None:
     assert decoded.repairs == ()
 
 
+@settings(deadline=None)
 @given(OBJECTS.filter(bool), st.data())
 def test_a_text_that_was_cut_off_is_never_repaired(
     value: dict[str, Any], data: st.DataObject
@@ -69,6 +72,7 @@ def test_a_text_that_was_cut_off_is_never_repaired(
     assert decoded.problem is not None
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.text(max_size=5), st.none() | st.booleans() | st.text(), max_size=4))
 def test_what_python_prints_is_read_back(value: dict[str, Any]) -> None:
     text = repr(value)
@@ -78,6 +82,7 @@ def test_what_python_prints_is_read_back(value: dict[str, Any]) -> None:
     assert decoded.objects == (value,)
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="{}[]:,\"'\\ \ntruefalsn0129.-", max_size=60))
 def test_no_text_makes_it_fail_otherwise_than_by_a_problem(text: str) -> None:
     decoded = decode_arguments(text, unwrap_fences=True)

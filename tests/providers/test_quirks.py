@@ -19,6 +19,16 @@ STRICT_TOOL = {"type": "function", "name": "f", "parameters": {}, "strict": True
         ),
         ("tool_choice is not supported", {"tool_choice": "auto"}, Quirk.NO_TOOL_CHOICE),
         (
+            "No endpoints found that support the provided 'tool_choice' value.",
+            {"tool_choice": "required"},
+            Quirk.NO_REQUIRED_CHOICE,
+        ),
+        (
+            "body.tool_choice: Input should be 'auto' or 'none'",
+            {"tool_choice": "required"},
+            Quirk.NO_REQUIRED_CHOICE,
+        ),
+        (
             "Thinking may not be enabled when tool_choice forces tool use.",
             {"tool_choice": {"type": "any"}},
             Quirk.NO_REQUIRED_CHOICE,
@@ -59,14 +69,24 @@ def test_a_refusal_names_what_was_refused(message: str, body: dict[str, Any], qu
 
 
 def test_what_was_not_sent_cannot_have_been_refused() -> None:
-    assert quirk_in_refusal(400, "tool_choice is wrong", {}) is None
-    assert quirk_in_refusal(400, "strict is wrong", {"tools": [{"name": "f"}]}) is None
+    assert quirk_in_refusal(400, "tool_choice is unknown", {}) is None
+    assert quirk_in_refusal(400, "strict is unknown", {"tools": [{"name": "f"}]}) is None
     assert quirk_in_refusal(400, "the context is too long", {"tool_choice": "required"}) is None
 
 
+def test_a_word_in_passing_is_no_refusal() -> None:
+    reasoning = {"reasoning_effort": "low", "tool_choice": "required", "tools": [STRICT_TOOL]}
+    for message in (
+        "The prompt is too long for this reasoning model: 9000 tokens",
+        "Your account is restricted and cannot be used",
+        "tool_choice was fine, the prompt was flagged",
+    ):
+        assert quirk_in_refusal(400, message, reasoning) is None
+
+
 def test_only_refusals_of_the_request_count() -> None:
-    assert quirk_in_refusal(500, "tool_choice", {"tool_choice": "required"}) is None
-    assert quirk_in_refusal(401, "tool_choice", {"tool_choice": "required"}) is None
+    assert quirk_in_refusal(500, "unknown tool_choice", {"tool_choice": "required"}) is None
+    assert quirk_in_refusal(401, "unknown tool_choice", {"tool_choice": "required"}) is None
 
 
 def test_a_model_that_did_not_call_says_nothing_about_the_endpoint() -> None:

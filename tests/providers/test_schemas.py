@@ -7,7 +7,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.vocabulary.tools import (
@@ -86,6 +86,7 @@ def test_the_submit_tool_wraps_the_schema_and_requires_both_parts() -> None:
         },
     ],
 )
+@settings(deadline=None)
 @given(
     value=st.recursive(
         st.none() | st.integers() | st.text(max_size=3),
