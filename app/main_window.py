@@ -111,6 +111,7 @@ class MainWindow(QMainWindow):
         self.toasts = Toasts(self.theme, self, TOP_HEIGHT + 8)
         self.waiting_list = WaitingList(self.theme, self)
         self._is_furnished = True
+        self.actions_.enable({"run": False, "stop": False, "continue": False})
         self.actions_[f"theme_{self.theme.mode}"].setChecked(True)
         self.actions_["reduced_motion"].setChecked(self.state.flag("reduced_motion", False))
         self._fold_dock(self._dock_folded)

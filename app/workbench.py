@@ -157,6 +157,8 @@ class Workbench(QObject):
         try:
             workflow = await asyncio.to_thread(self._backend.load_workflow, path)
         except UserError:
+            if not await asyncio.to_thread(path.exists):
+                self._window.state.forget(path)
             if is_first:
                 # Only its outline was on screen; there is nothing behind it.
                 self._document.clear()

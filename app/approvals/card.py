@@ -27,9 +27,9 @@ class ApprovalCard(Card):
         self._approval_id = request.approval_id
         self._intents = intents
         self.add_text(_what_it_can_do(request)).setProperty("kind", "second")
-        call = self._call_view(call_text(request.tool_call.arguments))
-        call.setAccessibleName(f"Arguments of {name}")
-        self.body.addWidget(call)
+        self.call = self._call_view(call_text(request.tool_call.arguments))
+        self.call.setAccessibleName(f"Arguments of {name}")
+        self.body.addWidget(self.call)
         self.allow = self.button("Allow", primary=True)
         self.allow.setAccessibleName(f"Allow {name}")
         self.allow.clicked.connect(self._allow)

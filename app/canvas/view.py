@@ -23,6 +23,7 @@ from app.theme.theme import Theme
 
 MIN_SCALE = 0.05
 MAX_SCALE = 3.0
+_LEAST_FIT = 0.005
 FIT_SCALE = 1.0
 """Fitting never magnifies: a small graph is shown at its own size."""
 
@@ -73,6 +74,8 @@ class CanvasView(QGraphicsView):
         self.setResizeAnchor(QGraphicsView.ViewportAnchor.NoAnchor)
         self.setDragMode(QGraphicsView.DragMode.RubberBandDrag)
         self.setOptimizationFlag(QGraphicsView.OptimizationFlag.DontSavePainterState)
+        # Files are for the window, which is asked next.
+        self.setAcceptDrops(False)
         self.setAccessibleName("Workflow canvas")
         document.replaced.connect(self._on_replaced)
         theme.changed.connect(self.viewport().update)
@@ -87,7 +90,8 @@ class CanvasView(QGraphicsView):
     def zoom_by(self, factor: float, at: QPointF | None = None) -> None:
         """Zoom and keep the point `at` (viewport coordinates, otherwise the middle) still."""
         anchor = at or QPointF(self.viewport().rect().center())
-        wanted = min(MAX_SCALE, max(MIN_SCALE, self.scale_now * factor))
+        least = min(MIN_SCALE, self.scale_now)
+        wanted = min(MAX_SCALE, max(least, self.scale_now * factor))
         before = self.mapToScene(anchor.toPoint())
         self._set_scale(wanted)
         moved = self.mapFromScene(before) - anchor.toPoint()
@@ -108,7 +112,7 @@ class CanvasView(QGraphicsView):
             self.centerOn(QPointF(0, 0))
             return
         scale = min(room.width() / rect.width(), room.height() / rect.height(), FIT_SCALE)
-        self._set_scale(max(MIN_SCALE, scale))
+        self._set_scale(max(_LEAST_FIT, scale))
         self.centerOn(rect.center())
 
     def reveal(self, node_id: str) -> None:

@@ -57,6 +57,11 @@ class ChatPanel(QWidget):
         self.show_activity("")
         self._update_rows()
 
+    @property
+    def model(self) -> TranscriptModel | None:
+        """The conversation that is shown."""
+        return self._model
+
     def show_model(self, model: TranscriptModel | None) -> None:
         """Show another conversation."""
         if self._model is not None:
@@ -74,6 +79,12 @@ class ChatPanel(QWidget):
         self._empty_title.setText(title)
         self._empty_line.setText(line)
         self._place_empty()
+
+    def empty_text(self) -> tuple[str, str]:
+        """What stands there now; empty texts while there are rows."""
+        if self._empty.isHidden():
+            return "", ""
+        return self._empty_title.text(), self._empty_line.text()
 
     def show_activity(self, text: str, mark: str = "disc", color: str = "running") -> None:
         """What goes on right now; an empty text hides the line."""

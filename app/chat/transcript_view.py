@@ -70,6 +70,7 @@ class TranscriptView(QAbstractScrollArea):
         self._to_end = QToolButton(self)
         self._to_end.setToolTip("Jump to the end")
         self._to_end.setAccessibleName("Jump to the end of the conversation")
+        self._to_end.setObjectName("jump-to-end")
         self._to_end.setProperty("kind", "floating")
         self._to_end.clicked.connect(self.jump_to_end)
         self._to_end.hide()
