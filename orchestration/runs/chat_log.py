@@ -76,9 +76,15 @@ class ChatLog:
 
     def complete(self, node_id: str, output: Any, time: float) -> None:
         """The node's output, unless it is null."""
-        if output is not None:
-            entry = self._add(node_id, "", "assistant", EntryKind.NODE_COMPLETED, time)
-            entry.output, entry.completed_at = output, time
+        if output is None:
+            return
+        kind = EntryKind.NODE_COMPLETED
+        entry = ChatEntry("", "assistant", kind, time, None, False, time, None, None, output)
+        entries = self.by_node.get(node_id)
+        if entries is None:
+            self.by_node[node_id] = [entry]
+        else:
+            entries.append(entry)
 
     def _add(
         self, node_id: str, entry_id: str, role: str, kind: EntryKind, time: float

@@ -267,14 +267,15 @@ class DriveLoop:
             reply = await self._models.call(effect)
         except asyncio.CancelledError:
             if not work.cancelled:
-                self._post(self._replied(effect, CallInterrupted()))
+                self._post(
+                    ModelReplied(effect.node_id, effect.call, CallInterrupted(), self._clock())
+                )
             raise
         except Exception as error:
             logger.exception("a model call of node '%s' broke off", effect.node_id)
             reply = RequestFailure(f"the model call broke off: {type(error).__name__}")
-        return None if work.cancelled else self._replied(effect, reply)
-
-    def _replied(self, effect: CallModel, reply: TurnOutcome | CallFailure) -> ModelReplied:
+        if work.cancelled:
+            return None
         return ModelReplied(effect.node_id, effect.call, reply, self._clock())
 
     def _run_tools(self, effect: RunTools) -> None:

@@ -20,7 +20,6 @@ from engine.vocabulary.events import (
 )
 from engine.vocabulary.messages import Completed, ReasoningPart, TurnOutcome
 from engine.vocabulary.ports import AiPort
-from engine.vocabulary.requests import AgentRequest
 from orchestration.runs.handoffs import HandoffStore
 
 Emit = Callable[[RunEvent], None]
@@ -32,6 +31,7 @@ class StreamRelay(Struct, eq=False):
     emit: Emit
     node_id: str
     call: int
+    has_begun: bool = False
     texts: list[str] | None = None
     text_id: str = ""
     thinking_id: str = ""
@@ -39,7 +39,7 @@ class StreamRelay(Struct, eq=False):
     def text(self, delta: str) -> None:
         """A piece of the assistant's text."""
         if self.texts is None:
-            self.texts = []
+            self.has_begun, self.texts = True, []
             self.text_id = f"{self.node_id}/{self.call}/text"
         self.texts.append(delta)
         self.emit(ChatMessageDelta(self.node_id, self.text_id, "assistant", delta))
@@ -47,6 +47,7 @@ class StreamRelay(Struct, eq=False):
     def thinking(self, delta: str) -> None:
         """A piece of reasoning that may be shown."""
         if not self.thinking_id:
+            self.has_begun = True
             self.thinking_id = f"{self.node_id}/{self.call}/thinking"
         self.emit(ChatMessageDelta(self.node_id, self.thinking_id, "thinking", delta))
 
@@ -109,16 +110,17 @@ class ModelInvocation:
                 if writing is not None:
                     await writing
         except ModelCallError as error:
-            self._tell_time(request, began)
+            emit(PhaseTimed("ai_invoke", label, _since_ms(began), node_id))
             emit(AiInvokeFailed(node_id, label, failure_text(error.failure)))
             return error.failure
         finally:
-            relay.close()
-        self._tell_time(request, began)
+            if relay.has_begun:
+                relay.close()
+        emit(PhaseTimed("ai_invoke", label, _since_ms(began), node_id))
         if reply.assistant_message is not None or reply.reasoning:
             relay.tell_rest(reply.assistant_message, reply.reasoning)
         return reply
 
-    def _tell_time(self, request: AgentRequest, began: float) -> None:
-        spent_ms = int((perf_counter() - began) * 1000)
-        self._emit(PhaseTimed("ai_invoke", request.node_label, spent_ms, request.node_id))
+
+def _since_ms(began: float) -> int:
+    return int((perf_counter() - began) * 1000)
