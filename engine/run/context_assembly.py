@@ -63,6 +63,8 @@ class ContextAssembler:
         self._project = (_PROJECT + root,) if root else ()
         self._messages: dict[str, _Assembled] = {}
         self._ancestors: dict[str, tuple[str, ...]] = {}
+        self._beginnings: dict[tuple[object, ...], tuple[str, ...]] = {}
+        self._entries: dict[str, tuple[Any, HandoffArtifact | None, JsonObject]] = {}
 
     def system_messages(
         self, node: Node, tool_names: tuple[str, ...], *, extra_prompts: tuple[str, ...] = ()
@@ -88,22 +90,18 @@ class ContextAssembler:
         reads: Mapping[str, Mapping[str, ReadRecord]],
         entrypoint: Entrypoint,
         evidence_packet: JsonObject | None,
+        opens_documents: bool = True,
     ) -> JsonObject:
         """The node's input: outputs of its parents, and what its ancestors changed and read.
 
         All mappings are by node id, `reads` by path within. Only a node without parents is given
-        the entrypoint.
+        the entrypoint. A node that has no tool to open documents with is not told of those that
+        only repeat an output.
         """
         parents = self._parents.get(node_id, ())
         built: JsonObject = {
             "upstream": [
-                {"node_id": parent, "output": outputs[parent]}
-                if parent not in handoffs
-                else {
-                    "node_id": parent,
-                    "output": outputs[parent],
-                    "handoff": _handoff_as_input(handoffs[parent]),
-                }
+                self._upstream_entry(parent, outputs[parent], handoffs.get(parent), opens_documents)
                 for parent in parents
                 if parent in outputs
             ]
@@ -116,6 +114,20 @@ class ContextAssembler:
         if evidence_packet is not None:
             built["change_evidence_packet"] = evidence_packet
         return built
+
+    def _upstream_entry(
+        self, parent: str, output: Any, handoff: HandoffArtifact | None, opens_documents: bool
+    ) -> JsonObject:
+        """What a node hands to its children; the same object for all that can use it."""
+        if handoff is not None and handoff.format == "json" and not opens_documents:
+            return {"node_id": parent, "output": output}
+        kept = self._entries.get(parent)
+        if kept is None or kept[0] is not output or kept[1] is not handoff:
+            entry: JsonObject = {"node_id": parent, "output": output}
+            if handoff is not None:
+                entry["handoff"] = _handoff_as_input(handoff)
+            self._entries[parent] = kept = (output, handoff, entry)
+        return kept[2]
 
     def _add_records(
         self,
@@ -151,21 +163,51 @@ class ContextAssembler:
         agent = node.agent
         if agent is None:
             raise IllegalInput(f"node '{node.id}' is of the unknown kind '{node.kind}'")
-        prompt = _with_extra_prompts(agent.system_prompt.strip(), extra_prompts)
-        is_source = node.id == self._plan_source
-        messages: list[str] = []
-        if MARKER not in prompt or MARKER not in prompt.splitlines():
-            messages.append(preamble(tool_names, plan_mode=self._plan_source is not None))
-        if is_source:
-            messages.append(PLAN_SOURCE)
-        messages.append(_dealing_with_people(agent, is_source=is_source))
-        messages.extend(_handoff_block(agent))
-        messages.extend(self._project)
+        prompt = agent.system_prompt.strip()
+        if extra_prompts:
+            prompt = _with_extra_prompts(prompt, extra_prompts)
+        messages = self._before_prompt(
+            agent,
+            tool_names,
+            is_source=node.id == self._plan_source,
+            with_preamble=MARKER not in prompt or MARKER not in prompt.splitlines(),
+        )
         if prompt:
-            messages.append(prompt)
-        messages.extend(self._shared_context)
-        messages.extend(_mcp_block(agent))
-        return tuple(messages)
+            messages += (prompt,)
+        return messages + self._shared_context + _mcp_block(agent)
+
+    def _before_prompt(
+        self,
+        agent: AgentNodeConfig,
+        tool_names: tuple[str, ...],
+        *,
+        is_source: bool,
+        with_preamble: bool,
+    ) -> tuple[str, ...]:
+        """What stands before a node's own prompt; most nodes of a workflow share it."""
+        handoff, tools = agent.handoff, agent.tools
+        key = (
+            tool_names,
+            is_source,
+            with_preamble,
+            agent.conversation_mode,
+            agent.request_user_input,
+            tools.allow_free_text_user_input,
+            tools.allow_structured_user_input,
+            handoff.template if isinstance(handoff, MarkdownHandoff) else handoff.format,
+        )
+        kept = self._beginnings.get(key)
+        if kept is None:
+            messages: list[str] = []
+            if with_preamble:
+                messages.append(preamble(tool_names, plan_mode=self._plan_source is not None))
+            if is_source:
+                messages.append(PLAN_SOURCE)
+            messages.append(_dealing_with_people(agent, is_source=is_source))
+            messages.extend(_handoff_block(agent))
+            messages.extend(self._project)
+            kept = self._beginnings[key] = tuple(messages)
+        return kept
 
 
 _Assembled = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]

@@ -164,7 +164,7 @@ class RunContext:
         elif node_id in self.waiting:
             del self.waiting[node_id]
 
-    def input_of(self, node_id: str) -> JsonObject:
+    def input_of(self, node_id: str, tools: tuple[ToolDefinition, ...]) -> JsonObject:
         """What the node is given; kept while it is at work, since its ancestors are done."""
         known = self._inputs.get(node_id)
         if known is None:
@@ -177,6 +177,7 @@ class RunContext:
                 reads=self.reads,
                 entrypoint=self.state.entrypoint,
                 evidence_packet=None if plan is None else plan.packet,
+                opens_documents=bool(tools),
             )
         return known
 
@@ -209,8 +210,9 @@ class RunContext:
     def policy(self) -> ToolAccessPolicy:
         """The phase of plan mode, as tools see it."""
         plan = self.state.plan
-        planning = plan is not None and plan.packet is None
-        return ToolAccessPolicy.PLANNING if planning else ToolAccessPolicy.EXECUTION
+        if plan is None or plan.packet is not None:
+            return ToolAccessPolicy.EXECUTION
+        return ToolAccessPolicy.PLANNING
 
     def is_interactive(self, facts: NodeFacts) -> bool:
         """Whether the node may ask a person."""
@@ -218,9 +220,10 @@ class RunContext:
 
     def approval_mode(self, node: NodeState, facts: NodeFacts) -> ApprovalMode:
         """The node's approval mode as it is now."""
-        if node.patch is not None and node.patch.approval_mode is not None:
-            return node.patch.approval_mode
-        return facts.tool_config.approval_mode
+        patch = node.patch
+        if patch is None or patch.approval_mode is None:
+            return facts.tool_config.approval_mode
+        return patch.approval_mode
 
 
 def facts_of(workflow: Workflow, parents: Mapping[str, tuple[str, ...]]) -> dict[str, NodeFacts]:

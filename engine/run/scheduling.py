@@ -92,7 +92,7 @@ def build_request(run: RunContext, node: NodeState, facts: NodeFacts, model: str
             facts.node, run.tool_names(tools), extra_prompts=tuple(node.extra_prompts or ())
         ),
         agent.task_prompt,
-        run.input_of(node.id),
+        run.input_of(node.id, tools),
         facts.submission_schema,
         TranscriptView(node.transcript),
         agent.handoff.format,

@@ -218,3 +218,15 @@ def test_a_run_with_a_failed_node_goes_on_after_a_retry() -> None:
     world.apply(world.engine.retry_node("a", 0))
 
     assert isinstance(world.outcome, RunCompleted)
+
+
+def test_a_node_without_tools_is_not_told_where_its_inputs_are_kept_as_well() -> None:
+    def upstream(*tools: str) -> list[dict[str, object]]:
+        handoff = HandoffArtifact("json", "run://handoffs/a/HANDOFF.json", "text/json", "0", 1)
+        world = World(workflow([("a", "b")]), manual=True, tools=tools).start()
+        world.reply("a", done(handoff=handoff))
+        found: list[dict[str, object]] = world.calls["b"].request.input["upstream"]
+        return found
+
+    assert "handoff" in upstream("read")[0]
+    assert upstream() == [{"node_id": "a", "output": {"summary": "ok"}}]

@@ -36,9 +36,7 @@ OF_PEOPLE = [
 
 @pytest.mark.parametrize("phase", list(NodePhase))
 @pytest.mark.parametrize("given", OF_PEOPLE)
-def test_whatever_a_person_does_has_an_answer_in_every_phase(
-    phase: NodePhase, given: type
-) -> None:
+def test_whatever_a_person_does_has_an_answer_in_every_phase(phase: NodePhase, given: type) -> None:
     assert (phase, given) in TABLE
 
 
