@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import gc
 import logging
+import os
 import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -68,8 +68,12 @@ def run(
                 raise
             # Qt has ended its loop by itself: the session or the display is gone.
             logger.error("the display has gone; closing")
-            with suppress(RuntimeError):
+            try:
                 loop.run_until_complete(life.close())
+            except RuntimeError:
+                # No loop of Qt's can run any more: there is nothing left that could wait.
+                logging.shutdown()
+                os._exit(1)
             return 1
         finally:
             life.end()

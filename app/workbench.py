@@ -8,6 +8,7 @@ from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
 from PySide6.QtCore import QObject
 
 from app.chat.composer import Address
@@ -32,6 +33,7 @@ from engine.vocabulary.errors import EngineError
 from orchestration.backend import Backend
 from orchestration.errors import RunRefused, UserError
 from orchestration.runs.requests import RunOverrides, RunRequest
+from orchestration.settings.readiness import TRY_EMBEDDED
 
 logger = logging.getLogger(__name__)
 
@@ -203,7 +205,7 @@ class Workbench(QObject):
         draft = self._presenter.draft
         draft.clear()
         row = draft.add(PROBLEMS, "", "", 0.0)
-        row.payload = (problems, offers_demo)
+        row.payload = (tuple(map(_in_window_words, problems)), offers_demo)
         row.is_open = True
         draft.flush()
 
@@ -354,6 +356,12 @@ async def _within(seconds: float, work: Any, what: str) -> None:
 def _sentence(error: Exception | str) -> str:
     text = str(error)
     return text[:1].upper() + text[1:]
+
+
+def _in_window_words(problem: Problem) -> Problem:
+    """Without the advice that only the command line can follow; the window has a button for it."""
+    message = problem.message.replace(f", or {TRY_EMBEDDED}", "").replace(f": {TRY_EMBEDDED}", "")
+    return replace(problem, message=_sentence(message))
 
 
 def _in_short(problems: tuple[Problem, ...]) -> str:

@@ -140,7 +140,11 @@ class NodeItem(GuardedPaint, QGraphicsRectItem):
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, str(self.info.waiting))
 
     def _describe(self) -> None:
-        lines = [self.card.label, model_line(self.card), status_style(self.info.status).label]
+        lines = [
+            self.card.label,
+            model_line(self.card, self.info),
+            status_style(self.info.status).label,
+        ]
         if self.info.detail:
             lines.append(self.info.detail)
         self.setToolTip("\n".join(lines))

@@ -15,16 +15,22 @@ from app.theme.theme import Theme
 
 PADDING = 14.0
 _MARK_ROOM = 18.0
+_MODEL_NAMES = {"embedded": "Demo model"}
 
 
 class NodeRunInfo(NamedTuple):
-    """How one node stands: seconds at work so far, tokens in and out, what waits for a person."""
+    """How one node stands.
+
+    Seconds at work so far, tokens in and out, how much waits for a person, what went wrong, and
+    the model that has answered.
+    """
 
     status: str = "idle"
     seconds: float | None = None
     tokens: int | None = None
     waiting: int = 0
     detail: str = ""
+    model: str = ""
 
 
 IDLE = NodeRunInfo()
@@ -47,11 +53,13 @@ class NodeTexts:
         self.status, _ = _fitted(status, small, room - _MARK_ROOM - taken)
         self.title, _ = _fitted(card.label, theme.sized_font(14, strong=True), room)
         taken = self.tokens_width + 8 if tokens else 0.0
-        self.model, _ = _fitted(model_line(card), small, room - taken)
+        self.model, _ = _fitted(model_line(card, info), small, room - taken)
 
 
-def model_line(card: Card) -> str:
-    """The line below a card's title."""
+def model_line(card: Card, info: NodeRunInfo = IDLE) -> str:
+    """The line below a card's title: the model that answered, else the one that is set."""
+    if info.model:
+        return _MODEL_NAMES.get(info.model, info.model)
     if card.kind != "agent":
         return f"Unknown kind '{card.kind}'" if card.kind else "Unknown kind"
     return card.model or "Default model"

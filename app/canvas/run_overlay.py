@@ -66,6 +66,7 @@ def node_infos(view: RunView, now: float) -> dict[str, NodeRunInfo]:
             tokens=report.usage.total_tokens if report is not None else None,
             waiting=waiting[node_id],
             detail=view.failed.get(node_id, ""),
+            model=report.model if report is not None else "",
         )
     return infos
 

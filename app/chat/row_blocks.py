@@ -23,6 +23,7 @@ _TIGHT_GAP = 6.0
 _CARD_PADDING = 12.0
 _BUBBLE_SHARE = 0.82
 _LINE = 22.0
+_WRAPPED = Qt.TextFlag.TextWordWrap.value
 _CALL_MARKS = {
     "completed": ("check", "done"),
     "failed": ("cross", "failed"),
@@ -41,7 +42,7 @@ _CALL_WORDS = {
 
 
 class RowBlock:
-    """A row that can be painted; the base is also the plain one-line notice."""
+    """A row that can be painted; the base is also the plain notice, small and wrapped."""
 
     def __init__(self, row: Row, has_header: bool, theme: Theme) -> None:
         self.row = row
@@ -61,7 +62,9 @@ class RowBlock:
     def layout(self, width: float) -> float:
         """Lay out and return the height, the gap below included."""
         self.width = width
-        self.height = self.top + _LINE + _TIGHT_GAP
+        metrics = QFontMetricsF(self.theme.sized_font(12))
+        room = metrics.boundingRect(QRectF(0, 0, width, 10_000), _WRAPPED, self.words())
+        self.height = self.top + max(_LINE, room.height() + 6) + _TIGHT_GAP
         return self.height
 
     def paint(self, painter: QPainter, clip: QRectF, selection: QTextCursor | None) -> None:
@@ -69,10 +72,8 @@ class RowBlock:
         self.paint_header(painter)
         painter.setFont(self.theme.sized_font(12))
         painter.setPen(self.theme.tokens.color("text_second"))
-        metrics = QFontMetricsF(painter.font())
-        words = metrics.elidedText(self.words(), Qt.TextElideMode.ElideRight, self.width)
-        box = QRectF(0, self.top, self.width, _LINE)
-        painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, words)
+        box = QRectF(0, self.top + 3, self.width, self.height)
+        painter.drawText(box, _WRAPPED, self.words())
 
     def words(self) -> str:
         """The text of a notice."""

@@ -117,8 +117,16 @@ class TranscriptFeed:
                 self._streams[entry.id] = row
 
     def _message(self, event: ev.ChatMessage, time: float) -> None:
-        if event.content.strip():
-            self._add(_ROLES.get(event.role, NOTICE), event.node_id, time, event.content)
+        kind, text = _ROLES.get(event.role, NOTICE), event.content.strip()
+        if not text:
+            return
+        last = self._model.rows[-1] if self._model.rows else None
+        if kind == USER and last is not None and last.kind == USER and last.text == text:
+            # What starts a run is told to every root; it was said once.
+            return
+        if kind == NOTICE:
+            text = text[:1].upper() + text[1:]
+        self._add(kind, event.node_id, time, text)
 
     def _delta(self, event: ev.ChatMessageDelta, time: float) -> None:
         row = self._streams.get(event.message_id)

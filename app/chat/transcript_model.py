@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QObject, Signal
 
-from app.chat.rows import USER, Row
+from app.chat.rows import NOTICE, USER, Row
 
 
 class Changes(NamedTuple):
@@ -114,6 +114,6 @@ class TranscriptModel(QObject):
 
 def _has_header(row: Row, before: Row | None) -> bool:
     """The name stands above the first of a node's rows, and again after another's or an answer."""
-    if not row.node_id or row.kind == USER:
+    if not row.node_id or row.kind in (USER, NOTICE):
         return False
-    return before is None or before.node_id != row.node_id or before.kind == USER
+    return before is None or before.node_id != row.node_id or before.kind in (USER, NOTICE)
