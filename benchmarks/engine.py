@@ -68,6 +68,11 @@ def alternate(
     """The median CPU time of each contender, all taken in turns after one warm-up."""
     taken: dict[str, list[float]] = {name: [] for name in runs}
     for at in range(repeats + 1):
+        if at == 1:
+            # What was imported is put out of the collector's way, as the program does when it has
+            # started; otherwise every contender pays for what the others have loaded.
+            gc.collect()
+            gc.freeze()
         for name, run in runs.items():
             spent = cpu_us(run, (times or {}).get(name, 1))
             if at:

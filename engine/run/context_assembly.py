@@ -20,6 +20,7 @@ from engine.run.preamble import (
     MARKDOWN_HANDOFF,
     MARKER,
     PLAN_SOURCE,
+    PROJECT,
     asking,
     conversation,
     preamble,
@@ -29,7 +30,6 @@ from engine.vocabulary.inputs import Entrypoint
 from engine.vocabulary.messages import HandoffArtifact
 from engine.vocabulary.tools import FileChangeRecord, JsonObject, ReadRecord
 
-_PROJECT = "Project folder: "
 _SHARED_CONTEXT = "--- Workflow context ---\n"
 _MCP_CONTEXT = (
     "--- MCP context (untrusted) ---\n"
@@ -60,11 +60,12 @@ class ContextAssembler:
         self._plan_source = None if plan is None else plan.evidence_source_node_id
         shared, root = settings.shared_context.strip(), (project_root or "").strip()
         self._shared_context = (_SHARED_CONTEXT + shared,) if shared else ()
-        self._project = (_PROJECT + root,) if root else ()
+        self._project = (PROJECT + root,) if root else ()
         self._messages: dict[str, _Assembled] = {}
         self._ancestors: dict[str, tuple[str, ...]] = {}
         self._beginnings: dict[tuple[object, ...], tuple[str, ...]] = {}
-        self._entries: dict[str, tuple[Any, HandoffArtifact | None, JsonObject]] = {}
+        self._entries: dict[str, tuple[Any, JsonObject]] = {}
+        self._bare_entries: dict[str, tuple[Any, JsonObject]] = {}
 
     def system_messages(
         self, node: Node, tool_names: tuple[str, ...], *, extra_prompts: tuple[str, ...] = ()
@@ -99,13 +100,19 @@ class ContextAssembler:
         only repeat an output.
         """
         parents = self._parents.get(node_id, ())
-        built: JsonObject = {
-            "upstream": [
-                self._upstream_entry(parent, outputs[parent], handoffs.get(parent), opens_documents)
-                for parent in parents
-                if parent in outputs
-            ]
-        }
+        upstream: list[JsonObject] = []
+        entries = self._entries if opens_documents else self._bare_entries
+        for parent in parents:
+            if parent in outputs:
+                output = outputs[parent]
+                kept = entries.get(parent)
+                if kept is None or kept[0] is not output:
+                    handoff = handoffs.get(parent)
+                    if handoff is not None and handoff.format == "json" and not opens_documents:
+                        handoff = None
+                    entries[parent] = kept = (output, _as_upstream(parent, output, handoff))
+                upstream.append(kept[1])
+        built: JsonObject = {"upstream": upstream}
         if not parents:
             if entrypoint.attachments or entrypoint.text.strip():
                 built["entrypoint"] = _entrypoint_as_input(entrypoint)
@@ -114,20 +121,6 @@ class ContextAssembler:
         if evidence_packet is not None:
             built["change_evidence_packet"] = evidence_packet
         return built
-
-    def _upstream_entry(
-        self, parent: str, output: Any, handoff: HandoffArtifact | None, opens_documents: bool
-    ) -> JsonObject:
-        """What a node hands to its children; the same object for all that can use it."""
-        if handoff is not None and handoff.format == "json" and not opens_documents:
-            return {"node_id": parent, "output": output}
-        kept = self._entries.get(parent)
-        if kept is None or kept[0] is not output or kept[1] is not handoff:
-            entry: JsonObject = {"node_id": parent, "output": output}
-            if handoff is not None:
-                entry["handoff"] = _handoff_as_input(handoff)
-            self._entries[parent] = kept = (output, handoff, entry)
-        return kept[2]
 
     def _add_records(
         self,
@@ -242,6 +235,13 @@ def _mcp_block(agent: AgentNodeConfig) -> tuple[str, ...]:
         for snapshot in agent.mcp_context_snapshots
     ]
     return (_MCP_CONTEXT + json.dumps(snapshots, indent=2, ensure_ascii=False),)
+
+
+def _as_upstream(parent: str, output: Any, handoff: HandoffArtifact | None) -> JsonObject:
+    """What a node hands to its children; the same object for all that are given the same."""
+    if handoff is None:
+        return {"node_id": parent, "output": output}
+    return {"node_id": parent, "output": output, "handoff": _handoff_as_input(handoff)}
 
 
 def _handoff_as_input(artifact: HandoffArtifact) -> JsonObject:

@@ -210,9 +210,9 @@ def refuse_message(run: RunContext, node: NodeState, message: MessageQueued) -> 
 def _add_prompt(run: RunContext, node: NodeState, prompt: str | None) -> None:
     if prompt is None or not prompt.strip():
         return
-    known = [run.facts[node.id].agent.system_prompt, *(node.extra_prompts or ())]
+    known = (run.facts[node.id].agent.system_prompt, *node.extra_prompts)
     if not any(prompt in text for text in known):
-        node.extra_prompts = [*(node.extra_prompts or ()), prompt]
+        node.extra_prompts = (*node.extra_prompts, prompt)
 
 
 def edit_message(run: RunContext, message: MessageEdited) -> None:

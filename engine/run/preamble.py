@@ -97,10 +97,34 @@ JSON_HANDOFF = (
     "Your output is also kept as a document for later nodes: leave out nothing they need."
 )
 
+PROJECT = "Project folder: "
+
 MARKDOWN_HANDOFF = """Your output is a document: `output.markdown` holds Markdown with at least \
 these headings, spelled like this:
 
 """
+
+
+_USER_IS_THERE = (
+    "A user is there. Ask only what the input cannot tell you and what changes the result; "
+    "otherwise go on."
+)
+
+_BEGINNINGS = (
+    _CONTRACT,
+    PLAN_SOURCE,
+    AUTONOMOUS,
+    CONVERSATION,
+    _USER_IS_THERE,
+    JSON_HANDOFF,
+    MARKDOWN_HANDOFF,
+    PROJECT,
+)
+
+
+def is_ours(system_message: str) -> bool:
+    """Whether a system message is one of these and not the workflow's own."""
+    return system_message.startswith(_BEGINNINGS)
 
 
 @lru_cache(maxsize=256)
@@ -127,13 +151,7 @@ def asking(tool_config: ToolConfig) -> str:
         )
     if not ways:
         return AUTONOMOUS
-    return " ".join(
-        [
-            "A user is there. Ask only what the input cannot tell you and what changes the result; "
-            "otherwise go on.",
-            *ways,
-        ]
-    )
+    return " ".join([_USER_IS_THERE, *ways])
 
 
 def conversation(tool_config: ToolConfig) -> str:

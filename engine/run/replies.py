@@ -55,13 +55,8 @@ def take_reply(run: RunContext, node: NodeState, replied: ModelReplied) -> None:
     usage = getattr(reply, "usage", None)
     if usage is not None:
         run.state.usage.add(usage)
-        run.events.append(UsageReported(node.id, usage, _model_of(run, node)))
+        run.events.append(UsageReported(node.id, usage, run.model_of(node)))
     _ROUTES[type(reply)](run, node, reply, replied.at)
-
-
-def _model_of(run: RunContext, node: NodeState) -> str:
-    patched = node.patch.model if node.patch is not None else None
-    return patched or run.facts[node.id].agent.model
 
 
 def _completed(run: RunContext, node: NodeState, reply: Completed, at: float) -> None:
@@ -75,7 +70,6 @@ def _completed(run: RunContext, node: NodeState, reply: Completed, at: float) ->
         assert run.state.plan is not None
         run.state.plan.packet = freeze_packet(node.id, reply.output)
         run.forget_input()
-    node.counters = Counters()
     if reply.assistant_message:
         node.transcript.append(AssistantMessage(reply.assistant_message))
     accept_output(run, node, reply.output, reply.handoff)

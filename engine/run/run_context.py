@@ -218,6 +218,13 @@ class RunContext:
         """Whether the node may ask a person."""
         return facts.agent.request_user_input or self.is_plan_source(facts.id)
 
+    def model_of(self, node: NodeState) -> str:
+        """The model that the node runs on now."""
+        patch = node.patch
+        if patch is None or not patch.model:
+            return self.facts[node.id].agent.model
+        return patch.model
+
     def approval_mode(self, node: NodeState, facts: NodeFacts) -> ApprovalMode:
         """The node's approval mode as it is now."""
         patch = node.patch

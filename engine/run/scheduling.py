@@ -32,9 +32,8 @@ def start_ready_nodes(run: RunContext) -> None:
 def call_model(run: RunContext, node: NodeState) -> None:
     """Ask for the node's next model call, delivering queued messages first."""
     facts = run.facts[node.id]
-    patch = node.patch
-    model = (patch.model if patch is not None else None) or facts.agent.model
-    if not model.strip():
+    model = run.model_of(node)
+    if not model or model.isspace():
         fail_run(run, f"node '{facts.label}' has no model to run on", facts)
         return
     if node.queued:
@@ -89,7 +88,7 @@ def build_request(run: RunContext, node: NodeState, facts: NodeFacts, model: str
         model,
         agent.provider_id or settings.provider_id or None,
         run.assembler.system_messages(
-            facts.node, run.tool_names(tools), extra_prompts=tuple(node.extra_prompts or ())
+            facts.node, run.tool_names(tools), extra_prompts=node.extra_prompts
         ),
         agent.task_prompt,
         run.input_of(node.id, tools),

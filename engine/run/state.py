@@ -118,7 +118,7 @@ class NodeState(Struct, omit_defaults=True):
     changed_files: list[FileChangeRecord] | None = None
     reads: dict[str, ReadRecord] | None = None
     queued: list[QueuedMessage] | None = None
-    extra_prompts: list[str] | None = None
+    extra_prompts: tuple[str, ...] = ()
     patch: RuntimePatch | None = None
 
     @property

@@ -9,8 +9,6 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from msgspec.structs import replace
-
 from engine.vocabulary.effects import CallModel, CancelWork, Finish, RunTools, Step, Wait
 from engine.vocabulary.errors import (
     CallFailure,
@@ -254,7 +252,8 @@ class DriveLoop:
             answered.set_result(None)
 
     def _with_context_window(self, event: UsageReported) -> UsageReported:
-        return replace(event, max_context_tokens=self._context_window(event.model))
+        window = self._context_window(event.model)
+        return UsageReported(event.node_id, event.usage, event.model, window)
 
     def _call_model(self, effect: CallModel) -> None:
         if not self._stopping:
