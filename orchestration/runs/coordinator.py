@@ -14,7 +14,7 @@ from engine.graph.node_config import MarkdownHandoff
 from engine.graph.workflow import Workflow
 from engine.run.interactive_engine import InteractiveEngine
 from engine.run.output_repair import RepairingAiPort
-from engine.vocabulary.events import ChatMessage, RunEvent, ToolApprovalRequested
+from engine.vocabulary.events import ChatMessage, RunEvent
 from engine.vocabulary.inputs import (
     EngineInput,
     Entrypoint,
@@ -27,7 +27,7 @@ from engine.vocabulary.inputs import (
     ToolDecided,
 )
 from engine.vocabulary.ports import ModelPort, ToolCatalog, ToolPort
-from engine.vocabulary.report import NeedsInteraction, RunOutcome
+from engine.vocabulary.report import RunOutcome
 from orchestration.errors import NoContinuableRun
 from orchestration.runs.drive_loop import DriveLoop
 from orchestration.runs.entropy import SEED_BYTES, SeededEntropy
@@ -36,7 +36,6 @@ from orchestration.runs.handoffs import HandoffStore
 from orchestration.runs.invocation import ModelInvocation
 from orchestration.runs.journal import Journal, MemoryJournal
 from orchestration.runs.limits import Budget
-from orchestration.runs.pauses import announcement_of
 from orchestration.runs.run_view import RunView
 from orchestration.runs.view_values import RunStatus
 
@@ -209,15 +208,7 @@ class RunCoordinator:
         first = self._setup.workflow.nodes[0].id
         for notice in notices:
             self._hub.emit(ChatMessage(first, "system", notice))
-        self._announce(self._engine.waiting())
         drive.start()
-
-    def _announce(self, waiting: NeedsInteraction) -> None:
-        """Tell again what waited when the run was stopped."""
-        for question in waiting.inputs:
-            self._hub.emit(announcement_of(question))
-        for approval in waiting.approvals:
-            self._hub.emit(ToolApprovalRequested(approval))
 
     def _new_drive(self) -> DriveLoop:
         setup = self._setup

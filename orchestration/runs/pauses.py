@@ -1,22 +1,9 @@
-"""A node's open question as an event and as a thing that waits: the same facts in two shapes."""
+"""A node's open question as a thing that waits, from the event that told of it."""
 
 from __future__ import annotations
 
 from engine.vocabulary.events import NodeAwaitingInput
 from engine.vocabulary.report import PendingInput
-
-
-def announcement_of(pending: PendingInput) -> NodeAwaitingInput:
-    """The event that tells of it."""
-    return NodeAwaitingInput(
-        node_id=pending.node_id,
-        label=pending.label,
-        context=pending.context,
-        is_initial=pending.is_initial,
-        structured_input=pending.structured_input,
-        pause_id=pending.pause_id,
-        question=pending.question,
-    )
 
 
 def pending_of(event: NodeAwaitingInput) -> PendingInput:

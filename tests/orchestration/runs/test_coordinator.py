@@ -115,6 +115,7 @@ def test_a_stopped_run_goes_on_where_it_was_and_the_same_question_waits(tmp_path
         outcome = await settled_needs(rig)
         assert [pending.pause_id for pending in outcome.inputs] == [pause_id]
         assert rig.view.pending_inputs["a"].question == "Which?"
+        assert len(rig.events(ev.NodeAwaitingInput)) == 2
         assert rig.view.status_by_node == {
             "a": NodeStatus.AWAITING_INPUT,
             "b": NodeStatus.COMPLETED,
@@ -137,6 +138,7 @@ def test_an_approval_keeps_its_id_over_stop_and_continue_and_runs_once(tmp_path:
         rig.run.continue_()
         assert (await settled_needs(rig)).approvals[0].approval_id == approval_id
         assert list(rig.view.pending_approvals) == [approval_id]
+        assert len(rig.events(ev.ToolApprovalRequested)) == 2
         await rig.run.decide(approval_id, True)
         assert isinstance(await rig.run.settled(), RunCompleted)
         assert (tmp_path / "x").read_text() == "y"
