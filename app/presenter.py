@@ -24,14 +24,14 @@ _MOST_NAMED = 3
 
 
 class ReadyState(NamedTuple):
-    """Whether the open workflow can run: `state` is `checking`, `ready` or `blocked`."""
+    """Whether the open workflow can run: `state` as the chip shows it."""
 
     state: str
     sentence: str
 
 
 CHECKING = ReadyState("checking", "Getting ready…")
-NOTHING_OPEN = ReadyState("blocked", "No workflow is open")
+NOTHING_OPEN = ReadyState("empty", "No workflow is open")
 
 
 class Presenter(QObject):

@@ -151,10 +151,11 @@ class ReadinessChip(QFrame):
         return self._label.text()
 
     def show_state(self, state: str, sentence: str) -> None:
-        """Show `checking`, `ready` or `blocked` with its reason."""
+        """Show `checking`, `ready`, `empty` or `blocked` with its reason."""
         mark, color = {
             "checking": ("dots", "idle"),
             "ready": ("check", "done"),
+            "empty": ("ring", "idle"),
         }.get(state, ("cross", "failed"))
         self._mark.show_mark(mark, color)
         self._label.setText(sentence)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent
 from PySide6.QtWidgets import QApplication, QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.theme.theme import Theme
@@ -67,6 +67,7 @@ class WaitingList(QFrame):
         """Take over what waits now; an open list follows, without touching the focus elsewhere."""
         if list(entries) == self._entries:
             return
+        self._announce(entries)
         self._entries = list(entries)
         focused = next((index for index, row in enumerate(self._rows) if row.hasFocus()), -1)
         for row in self._rows:
@@ -129,6 +130,13 @@ class WaitingList(QFrame):
         if watched is self._window and event.type() == QEvent.Type.Resize and self.isVisible():
             self._place()
         return super().eventFilter(watched, event)
+
+    def _announce(self, entries: Sequence[WaitingEntry]) -> None:
+        """Let a screen reader say what has begun to wait."""
+        new = [entry for entry in entries if entry not in self._entries]
+        if new and QAccessible.isActive():
+            words = ", ".join(f"{entry.path} {_WORDS.get(entry.kind, 'waits')}" for entry in new)
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, words))
 
     def _row(self, entry: WaitingEntry) -> QPushButton:
         words = _WORDS.get(entry.kind, "waits")

@@ -33,7 +33,9 @@ _ARROWS = {
     Qt.Key.Key_Up: "up",
     Qt.Key.Key_Down: "down",
 }
-_FIT_MARGIN = 28
+_MARGIN = 28
+_FOOT = 60
+"""Free at the bottom of a fitted graph, in pixels: the zoom bar stands there."""
 
 
 class CanvasView(QGraphicsView):
@@ -106,14 +108,15 @@ class CanvasView(QGraphicsView):
         """Show the whole graph."""
         self._fits = True
         rect = self._scene.content_rect()
-        room = self.viewport().rect().adjusted(_FIT_MARGIN, _FIT_MARGIN, -_FIT_MARGIN, -_FIT_MARGIN)
+        room = self.viewport().rect().adjusted(_MARGIN, _MARGIN, -_MARGIN, -_FOOT)
         if rect.isEmpty() or room.width() <= 0 or room.height() <= 0:
             self._set_scale(1.0)
             self.centerOn(QPointF(0, 0))
             return
         scale = min(room.width() / rect.width(), room.height() / rect.height(), FIT_SCALE)
-        self._set_scale(max(_LEAST_FIT, scale))
-        self.centerOn(rect.center())
+        scale = max(_LEAST_FIT, scale)
+        self._set_scale(scale)
+        self.centerOn(rect.center() + QPointF(0, (_FOOT - _MARGIN) / 2 / scale))
 
     def reveal(self, node_id: str) -> None:
         """Bring a node into view if it is not."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import OrderedDict
-from collections.abc import Callable
 from itertools import accumulate
 
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import (
+    QAccessible,
+    QAction,
+    QContextMenuEvent,
+    QGuiApplication,
     QKeyEvent,
     QKeySequence,
     QMouseEvent,
@@ -16,21 +18,21 @@ from PySide6.QtGui import (
     QPaintEvent,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QToolButton, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QMenu, QToolButton, QWidget
 
+from app.chat.block_cache import BlockCache
+from app.chat.card_shelf import CardMaker, CardShelf
 from app.chat.cards import Card
-from app.chat.row_blocks import GAP, HEADER, RowBlock, block_for, estimated_height
+from app.chat.row_blocks import GAP, HEADER, estimated_height
 from app.chat.rows import Row
 from app.chat.text_selection import TextSelection
 from app.chat.transcript_model import Changes, ShownRow, TranscriptModel
 from app.theme.theme import Theme
 
-CardMaker = Callable[[Row, QWidget], Card]
-
 COLUMN = 780
 _SIDE = 24
 _TOP = 16
-_KEPT_BLOCKS = 48
+_SPOKEN = 400
 
 
 class TranscriptView(QAbstractScrollArea):
@@ -48,13 +50,12 @@ class TranscriptView(QAbstractScrollArea):
     def __init__(self, theme: Theme, make_card: CardMaker, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._make_card = make_card
         self._model: TranscriptModel | None = None
         self._heights: list[float] = []
         self._tops: list[float] = []
         self._exact: set[int] = set()
-        self._blocks: OrderedDict[int, RowBlock] = OrderedDict()
-        self._cards: dict[int, Card] = {}
+        self._blocks = BlockCache(theme)
+        self._cards = CardShelf(self.viewport(), make_card)
         self._is_at_end = True
         self._anchor = 0
         self._offset = 0.0
@@ -67,6 +68,7 @@ class TranscriptView(QAbstractScrollArea):
         self.viewport().setMouseTracking(True)
         self.verticalScrollBar().setSingleStep(40)
         self.verticalScrollBar().valueChanged.connect(self._on_scrolled)
+        self._menu = QMenu(self)
         self._to_end = QToolButton(self)
         self._to_end.setToolTip("Jump to the end")
         self._to_end.setAccessibleName("Jump to the end of the conversation")
@@ -116,7 +118,7 @@ class TranscriptView(QAbstractScrollArea):
         first, last = self._visible_range()
         for index in range(first, last):
             item = shown[index]
-            block = self._block(item)
+            block = self._blocks.block(item)
             if block.width != width:
                 continue
             top = self._tops[index] - scroll + _TOP
@@ -152,7 +154,7 @@ class TranscriptView(QAbstractScrollArea):
             super().mousePressEvent(event)
             return
         item, point = row
-        block = self._block(item)
+        block = self._blocks.block(item)
         if not item.row.is_card and block.is_toggle(point):
             item.row.is_folded = not item.row.is_folded
             self._exact.discard(item.row.id)
@@ -170,7 +172,7 @@ class TranscriptView(QAbstractScrollArea):
             return
         shape = Qt.CursorShape.ArrowCursor
         if row is not None and not row[0].row.is_card:
-            block = self._block(row[0])
+            block = self._blocks.block(row[0])
             if block.is_toggle(row[1]) or self.selection.link_at(block, row[1]):
                 shape = Qt.CursorShape.PointingHandCursor
             elif self.selection.is_text(block, row[1]):
@@ -181,13 +183,26 @@ class TranscriptView(QAbstractScrollArea):
         """Follow a link."""
         row = self._row_at(event.position())
         if row is not None and not row[0].row.is_card and not self.selection.has_text:
-            self.selection.open_link(self._block(row[0]), row[1])
+            self.selection.open_link(self._blocks.block(row[0]), row[1])
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Select a word."""
         row = self._row_at(event.position())
         if row is not None and not row[0].row.is_card:
-            self.selection.select_word(row[0].row.id, self._block(row[0]), row[1])
+            self.selection.select_word(row[0].row.id, self._blocks.block(row[0]), row[1])
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer to copy what is selected, or the whole message below the pointer."""
+        row = self._row_at(QPointF(event.pos()))
+        self._menu.clear()
+        if self.selection.has_text:
+            self._menu.addAction("Copy").triggered.connect(self.selection.copy)
+        if row is not None and row[0].row.text:
+            message = self._menu.addAction("Copy Message")
+            message.setData(row[0].row.text)
+            message.triggered.connect(self._copy_message)
+        if not self._menu.isEmpty():
+            self._menu.popup(event.globalPos())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Copy, and go to the beginning or the end."""
@@ -200,6 +215,11 @@ class TranscriptView(QAbstractScrollArea):
             bar.setValue(0)
         else:
             super().keyPressEvent(event)
+
+    def _copy_message(self) -> None:
+        action = self.sender()
+        if isinstance(action, QAction):
+            QGuiApplication.clipboard().setText(str(action.data()))
 
     def _shown(self) -> list[ShownRow]:
         return self._model.shown if self._model is not None else []
@@ -214,14 +234,8 @@ class TranscriptView(QAbstractScrollArea):
         width = self._column()[1]
         if changes.reset:
             self.selection.clear()
-            present = {item.row.id for item in shown}
-            for row_id in [key for key in self._blocks if key not in present]:
-                del self._blocks[row_id]
-            for item in shown:
-                block = self._blocks.get(item.row.id)
-                if block is not None and block.has_header != item.has_header:
-                    del self._blocks[item.row.id]
-            self._drop_cards(present)
+            self._blocks.keep_only(shown)
+            self._cards.keep_only({item.row.id for item in shown})
             self._exact.clear()
             self._heights = []
         for item in shown[len(self._heights) :]:
@@ -235,32 +249,23 @@ class TranscriptView(QAbstractScrollArea):
                 self._exact.discard(item.row.id)
                 self._refresh(item.row)
         self._settle()
+        if shown and not shown[-1].row.is_open and QAccessible.isActive():
+            self.setAccessibleDescription(shown[-1].row.text[:_SPOKEN])
 
     def _refresh(self, row: Row) -> None:
         if not row.is_card and row.id in self._cards:
-            self._drop_card(row.id)
-            self._blocks.pop(row.id, None)
-        block = self._blocks.get(row.id)
-        if block is not None:
-            block.refresh()
-
-    def _block(self, item: ShownRow) -> RowBlock:
-        row = item.row
-        block = self._blocks.get(row.id)
-        if block is None:
-            block = block_for(row, item.has_header, self._theme)
-            self._blocks[row.id] = block
-        self._blocks.move_to_end(row.id)
-        return block
+            self._cards.drop(row.id)
+            self._blocks.forget(row.id)
+        self._blocks.refresh(row.id)
 
     def _measure(self, index: int, width: float) -> float:
         """The exact height of a row; sizes it if that has not been done for this width."""
         item = self._shown()[index]
         row_id = item.row.id
         if row_id not in self._exact or row_id not in self._blocks:
-            block = self._block(item)
+            block = self._blocks.block(item)
             if item.row.is_card:
-                card = self._card(item.row)
+                card = self._cards.card(item.row)
                 block.width = width
                 head = HEADER if item.has_header else 0.0
                 self._heights[index] = head + card.height_for(int(width)) + GAP
@@ -298,7 +303,8 @@ class TranscriptView(QAbstractScrollArea):
         elif count:
             bar.setValue(round(self._tops[self._anchor] + self._offset))
         self._settling = False
-        self._trim_blocks()
+        first, last = self._visible_range()
+        self._blocks.trim({item.row.id for item in self._shown()[first:last]})
         self._place_cards(width)
         self._tell_end()
         self.viewport().update()
@@ -332,50 +338,20 @@ class TranscriptView(QAbstractScrollArea):
             return None
         return self._shown()[index], QPointF(point.x() - self._column()[0], y - self._tops[index])
 
-    def _card(self, row: Row) -> Card:
-        card = self._cards.get(row.id)
-        if card is None:
-            card = self._cards[row.id] = self._make_card(row, self.viewport())
-        return card
-
     def _place_cards(self, width: float) -> None:
-        """Cards lie over their rows while these are in view, and keep what was put into them."""
+        """Cards lie over their rows while these are in view."""
         first, last = self._visible_range()
         scroll = self.verticalScrollBar().value()
-        shown = self._shown()
-        seen: set[int] = set()
+        left, shown = int(self._column()[0]), self._shown()
+        places: dict[int, QRect] = {}
         for index in range(first, last):
             item = shown[index]
             if item.row.is_card:
-                seen.add(item.row.id)
                 top = self._tops[index] - scroll + _TOP + (HEADER if item.has_header else 0.0)
                 height = self._tops[index + 1] - scroll + _TOP - top - GAP
-                card = self._card(item.row)
-                left = int(self._column()[0])
-                card.setGeometry(QRect(left, round(top), int(width), round(height)))
-                card.show()
-        for row_id, card in self._cards.items():
-            if row_id not in seen:
-                card.hide()
-
-    def _drop_cards(self, present: set[int]) -> None:
-        for row_id in [key for key in self._cards if key not in present]:
-            self._drop_card(row_id)
-
-    def _drop_card(self, row_id: int) -> None:
-        card = self._cards.pop(row_id)
-        card.hide()
-        card.deleteLater()
-
-    def _trim_blocks(self) -> None:
-        first, last = self._visible_range()
-        in_view = {item.row.id for item in self._shown()[first:last]}
-        for row_id in list(self._blocks):
-            if len(self._blocks) <= _KEPT_BLOCKS + len(in_view):
-                break
-            block = self._blocks[row_id]
-            if row_id not in in_view and not block.row.is_open:
-                del self._blocks[row_id]
+                self._cards.card(item.row)
+                places[item.row.id] = QRect(left, round(top), int(width), round(height))
+        self._cards.place(places)
 
     def _tell_end(self) -> None:
         bar = self.verticalScrollBar()
@@ -387,8 +363,7 @@ class TranscriptView(QAbstractScrollArea):
     def _restyle(self) -> None:
         self._blocks.clear()
         self._exact.clear()
-        for row_id in list(self._cards):
-            self._drop_card(row_id)
+        self._cards.keep_only(set())
         self._dress_button()
         self._settle()
 

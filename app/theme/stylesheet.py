@@ -161,6 +161,9 @@ QMenu::item:selected {{ background: {c("selected")}; }}
 QMenu::item:disabled {{ color: {c("text_second")}; }}
 QMenu::separator {{ height: 1px; background: {c("hairline")}; margin: 5px 8px; }}
 QMenu::indicator {{ width: 12px; height: 12px; left: 5px; }}
+QDialog {{ background: {c("raised")}; border: 1px solid {c("line_strong")}; }}
+QMessageBox QLabel#qt_msgbox_label {{ font-size: {TEXT_PROSE}px; font-weight: 600; }}
+QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; }}
 QToolTip {{
     background: {c("raised")}; color: {c("text")}; border: 1px solid {c("line_strong")};
     padding: 4px 6px;

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, Qt
-from PySide6.QtGui import QGuiApplication, QMouseEvent
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -148,7 +148,7 @@ def test_a_folded_row_opens_with_a_click(screen: Screen) -> None:
 def test_text_can_be_selected_and_copied(screen: Screen) -> None:
     screen.model.add(USER, "a", "A", 0.0, "Take me along")
     screen.model.flush()
-    block = screen.view._block(screen.model.shown[0])
+    block = screen.view._blocks.block(screen.model.shown[0])
     place = block.document_at()
     assert place is not None
     start = place[1].toPoint() + QPoint(int(screen.view._column()[0]), 16 + 8)
@@ -178,3 +178,15 @@ def test_narrower_and_in_other_colours_it_is_laid_out_anew(screen: Screen) -> No
     screen.theme.set_mode("dark")
     assert screen.view.is_at_end
     screen.theme.set_mode("system")
+
+
+def test_a_whole_message_can_be_copied(screen: Screen) -> None:
+    screen.add(1, "**All** of it")
+    at = QPoint(int(screen.view._column()[0]) + 5, 16 + 24 + 8)
+    event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, at, screen.view.mapToGlobal(at))
+    QApplication.sendEvent(screen.view.viewport(), event)
+    (action,) = screen.view._menu.actions()
+    assert action.text() == "Copy Message"
+    action.trigger()
+    assert QGuiApplication.clipboard().text() == "**All** of it"
+    screen.view._menu.close()

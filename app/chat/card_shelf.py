@@ -1,0 +1,57 @@
+"""The widgets of rows with controls: made when first seen, kept while their matter is open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from PySide6.QtCore import QRect
+from PySide6.QtWidgets import QWidget
+
+from app.chat.cards import Card
+from app.chat.rows import Row
+
+CardMaker = Callable[[Row, QWidget], Card]
+
+
+class CardShelf:
+    """Cards by row id. One that is out of view is hidden, and keeps what was put into it."""
+
+    def __init__(self, viewport: QWidget, make_card: CardMaker) -> None:
+        self._viewport = viewport
+        self._make_card = make_card
+        self._cards: dict[int, Card] = {}
+
+    def __contains__(self, row_id: int) -> bool:
+        return row_id in self._cards
+
+    def get(self, row_id: int) -> Card | None:
+        """The card of a row, if it has been made."""
+        return self._cards.get(row_id)
+
+    def card(self, row: Row) -> Card:
+        """The card of a row; made if there is none yet."""
+        card = self._cards.get(row.id)
+        if card is None:
+            card = self._cards[row.id] = self._make_card(row, self._viewport)
+        return card
+
+    def place(self, places: Mapping[int, QRect]) -> None:
+        """Show these cards at these places and no others."""
+        for row_id, place in places.items():
+            card = self._cards[row_id]
+            card.setGeometry(place)
+            card.show()
+        for row_id, card in self._cards.items():
+            if row_id not in places:
+                card.hide()
+
+    def drop(self, row_id: int) -> None:
+        """Take a card away for good."""
+        card = self._cards.pop(row_id)
+        card.hide()
+        card.deleteLater()
+
+    def keep_only(self, row_ids: set[int]) -> None:
+        """Take all others away."""
+        for row_id in [key for key in self._cards if key not in row_ids]:
+            self.drop(row_id)
