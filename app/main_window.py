@@ -13,6 +13,7 @@ from PySide6.QtGui import (
     QDropEvent,
     QGuiApplication,
     QPaintEvent,
+    QPalette,
     QResizeEvent,
 )
 from PySide6.QtWidgets import QFrame, QMainWindow, QSplitter, QVBoxLayout, QWidget
@@ -95,6 +96,7 @@ class MainWindow(QMainWindow):
         from app.top_bar import TopBar
         from app.waiting_list import WaitingList
 
+        self.theme.dress()
         self.actions_ = Actions(self, self._own_handlers(), self._wish)
         self.sidebar = Sidebar(self.theme, self.actions_, self)
         self.top_bar = TopBar(self.theme, self.actions_, self)
@@ -303,6 +305,9 @@ def _room(kind: str, parent: QWidget) -> QFrame:
     """An empty place in the colour of what will be put into it."""
     room = QFrame(parent)
     room.setProperty("kind", kind)
+    room.setAutoFillBackground(True)
+    if kind == "panel":
+        room.setBackgroundRole(QPalette.ColorRole.AlternateBase)
     layout = QVBoxLayout(room)
     layout.setContentsMargins(0, 0, 0, 0)
     return room

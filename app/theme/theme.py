@@ -8,7 +8,6 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication
 
-from app.theme.stylesheet import stylesheet
 from app.theme.tokens import DARK, LIGHT, MOTION_MS, TEXT_LIST, Tokens
 
 if TYPE_CHECKING:
@@ -42,8 +41,14 @@ class Theme(QObject):
         ground = application.palette().color(QPalette.ColorRole.Window)
         self.tokens: Tokens = self._wanted_tokens(ground.lightnessF() < 0.5)
         self._icons: IconSet | None = None
+        self._is_dressed = False
         self._apply()
         application.styleHints().colorSchemeChanged.connect(self._follow_system)
+
+    def dress(self) -> None:
+        """Give every widget its look; until now there are only colours, for the first frame."""
+        self._is_dressed = True
+        self._apply()
 
     @property
     def icons(self) -> IconSet:
@@ -102,7 +107,11 @@ class Theme(QObject):
 
     def _apply(self) -> None:
         self._application.setPalette(palette(self.tokens))
-        self._application.setStyleSheet(stylesheet(self.tokens))
+        if self._is_dressed:
+            # Imported here: the rules are for what is not in the first frame.
+            from app.theme.stylesheet import stylesheet
+
+            self._application.setStyleSheet(stylesheet(self.tokens))
 
 
 def palette(tokens: Tokens) -> QPalette:
