@@ -36,8 +36,9 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
 
 # A busy machine makes no test fail: whatever has to be quick is measured, not guessed at.
-settings.register_profile("any-machine", settings(), deadline=None, print_blob=True)
-settings.load_profile("any-machine")
+settings.register_profile("any-machine", deadline=None, print_blob=True, max_examples=50)
+settings.register_profile("thorough", settings.get_profile("any-machine"), max_examples=1000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "any-machine"))
 
 _patch = pytest.MonkeyPatch()
 _network = NetworkGuard()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import Any
 
 import pytest
@@ -231,11 +230,10 @@ def test_problems_and_reprs_never_quote_the_text() -> None:
 @pytest.mark.parametrize(
     "pattern", ["{", "]a{", "[", '"', "'", '{"a":', "\\", "a:", '"a" ', ",", "[{", "{'a':'"]
 )
-def test_hostile_texts_take_linear_time(pattern: str) -> None:
-    text = (pattern * 65536)[:65536]
-    started = time.process_time()
-    decode_arguments(text, unwrap_fences=True)
-    assert time.process_time() - started < 0.6
+def test_hostile_texts_of_full_size_are_no_arguments(pattern: str) -> None:
+    decoded = decode_arguments((pattern * 65536)[:65536], unwrap_fences=True)
+    assert decoded.problem
+    assert decoded.objects == ()
 
 
 def test_a_guess_is_made_for_small_texts_only() -> None:

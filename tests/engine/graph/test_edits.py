@@ -179,7 +179,7 @@ def some_edit(
     return data.draw(st.sampled_from(choices))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25)
 @given(st.data())
 def test_no_series_of_edits_makes_a_workflow_wrong(data: st.DataObject) -> None:
     workflow = load_workflow(dump_workflow(diamond()))

@@ -258,19 +258,19 @@ def test_many_problems_make_one_bearable_sentence() -> None:
     assert len(str(caught.value)) < 500
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30)
 @given(st.binary(max_size=60) | st.text(max_size=60))
 def test_any_text_is_loaded_or_refused(text: str | bytes) -> None:
     load_or_refuse(text)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30)
 @given(_JSON)
 def test_any_json_is_loaded_or_refused(value: Any) -> None:
     load_or_refuse(json.dumps(value))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30)
 @given(st.data())
 def test_a_workflow_with_anything_in_any_place_is_loaded_or_refused(data: st.DataObject) -> None:
     document = copy.deepcopy(VALID)
@@ -290,7 +290,7 @@ def test_a_workflow_with_anything_in_any_place_is_loaded_or_refused(data: st.Dat
     load_or_refuse(json.dumps(document, indent=data.draw(st.sampled_from([None, 2]))))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 10_000), st.binary(max_size=3))
 def test_a_damaged_file_is_loaded_or_refused(at: int, garbage: bytes) -> None:
     text = json.dumps(VALID, indent=2).encode()

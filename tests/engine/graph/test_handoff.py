@@ -66,7 +66,7 @@ def test_missing_headings_heed_title_and_level_but_not_order() -> None:
     assert missing_headings(template, "# H\n### A\n## b") == ("## A", "## B")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(_LINES, max_size=12))
 def test_no_text_misses_headings_of_its_own(lines: list[str]) -> None:
     text = "\n".join(lines)

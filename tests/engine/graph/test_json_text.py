@@ -30,7 +30,7 @@ _LAYOUTS: list[dict[str, Any]] = [
 ]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30)
 @given(_OBJECTS, _OBJECTS, st.sampled_from(_LAYOUTS), st.sampled_from(["", "\n", " \n\n"]))
 @example({"x": [1, 2, 3]}, {"x": [1, 4, 2, 3]}, {"indent": 2}, "\n")
 @example({"x": 1}, {"y": 1, "x": 1.0}, {"indent": 2}, "")
@@ -45,7 +45,7 @@ def test_a_rewritten_text_says_the_new_value(
     assert same_json(json.loads(again), old)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30)
 @given(
     _OBJECTS.filter(bool), st.sampled_from([layout for layout in _LAYOUTS if "indent" in layout])
 )
@@ -54,7 +54,7 @@ def test_an_unchanged_text_stays_as_it_is(value: dict[str, Any], layout: dict[st
     assert rewritten(text, value, json.loads(text)) == text
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30)
 @given(_OBJECTS)
 def test_one_line_is_laid_out_anew(value: dict[str, Any]) -> None:
     assert rewritten(json.dumps(value), value, value) == formatted(value)

@@ -54,7 +54,7 @@ def test_every_knot_is_found() -> None:
     assert find_cycles(workflow) == (("a", "b"), ("c", "d"))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30)
 @given(_acyclic())
 def test_layers_hold_each_node_once_and_after_its_parents(workflow: Workflow) -> None:
     layers = execution_layers(workflow)
@@ -69,7 +69,7 @@ def test_layers_hold_each_node_once_and_after_its_parents(workflow: Workflow) ->
     assert find_cycles(workflow) == ()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30)
 @given(_acyclic())
 def test_ancestors_are_what_parents_lead_to(workflow: Workflow) -> None:
     parents = parents_by_node(workflow)

@@ -136,7 +136,7 @@ _WORKFLOWS = st.builds(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30)
 @given(_WORKFLOWS)
 def test_what_was_written_is_read_again(workflow: Workflow) -> None:
     text = dump_workflow(workflow)
@@ -145,7 +145,7 @@ def test_what_was_written_is_read_again(workflow: Workflow) -> None:
     assert dump_workflow(again) == text
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25)
 @given(_WORKFLOWS, _WORKFLOWS)
 def test_a_loaded_workflow_turned_into_another_is_read_as_that(
     before: Workflow, after: Workflow
@@ -186,14 +186,14 @@ def _documents(draw: st.DrawFn) -> dict[str, Any]:
     return result
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=20)
 @given(_documents())
 def test_a_file_that_is_only_opened_stays_as_it_is(document: dict[str, Any]) -> None:
     text = json.dumps(document, indent=2) + "\n"
     assert dump_workflow(load_workflow(text)) == text
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=20)
 @given(_documents(), st.data())
 def test_an_edit_changes_its_field_and_nothing_else(
     document: dict[str, Any], data: st.DataObject

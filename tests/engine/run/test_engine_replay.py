@@ -150,7 +150,7 @@ def check(engine: InteractiveEngine, open_work: Open, before: dict[str, NodePhas
     assert (open_work.finished is not None) == (idle or engine.is_over)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80)
 @given(st.data())
 def test_any_sequence_of_inputs_keeps_the_table_and_can_be_replayed(data: st.DataObject) -> None:
     engine, open_work = new_engine(), Open()
@@ -183,7 +183,7 @@ def test_any_sequence_of_inputs_keeps_the_table_and_can_be_replayed(data: st.Dat
     assert again.checkpoint() == engine.checkpoint()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_a_run_that_is_stopped_and_restored_anywhere_can_still_complete(
     data: st.DataObject,

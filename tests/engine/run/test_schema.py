@@ -255,7 +255,7 @@ class TestCoercion:
 
     def test_many_hopeless_texts_cost_little(self) -> None:
         schema = {"type": "array", "items": {"anyOf": [{"type": "integer", "maximum": 0}]}}
-        value = ["5"] * 20_000
+        value = ["5"] * 1_000
         assert _coerced(schema, value) == value
 
     @given(schema=_SCHEMA, value=_JSON)
