@@ -47,6 +47,8 @@ _TRANSIENT_CODES = frozenset(
 _PERMANENT_CODES = frozenset(
     {"authentication_error", "billing_error", "invalid_api_key", "permission_error"}
 )
+_NO_REPLY = "no reply in time (timeout)"
+_CUT_OFF = "the connection was closed before the reply was complete"
 _NO_QUOTA = "insufficient_quota"
 _NO_CALL = "tool_use_failed"
 _KEY_LIKE = re.compile(r"\b(?:sk|gsk|xai)[-_][\w*-]{6,}|\bAIza[\w-]{6,}|\bBearer\s+\S+")
@@ -75,13 +77,22 @@ def service_error(report: Any) -> ServiceError:
     return ServiceError(str(message or code or "unknown error"), str(code))
 
 
-def failure_of(error: Exception, *, label: str, secrets: Iterable[str] = ()) -> CallFailure:
+def failure_of(
+    error: Exception,
+    *,
+    label: str,
+    secrets: Iterable[str] = (),
+    address: str = "",
+    is_local: bool = False,
+) -> CallFailure:
     """What a failed call means.
 
     Args:
         error: anything that the SDKs, the HTTP library or a stream raises.
         label: the service's name for people.
         secrets: texts that must not show up in the message.
+        address: where the service was called; named where the connection is to blame.
+        is_local: whether that is on this computer.
     """
     status = status_of(error)
     if status is not None and status >= 300:
@@ -91,7 +102,7 @@ def failure_of(error: Exception, *, label: str, secrets: Iterable[str] = ()) -> 
         return _by_report(_as_service_error(error), label, secrets)
     cause = transport_cause(error)
     if cause is not None:
-        return TransientFailure(f"{label}: {cause}")
+        return TransientFailure(unconnected(cause, label, address, is_local=is_local))
     return RequestFailure(f"{label}: the reply cannot be read ({type(error).__name__})")
 
 
@@ -144,14 +155,24 @@ def transport_cause(error: BaseException) -> str | None:
     if "ConnectTimeout" in names:
         return "no connection in time (timeout)"
     if names & {"APITimeoutError", "TimeoutException", "TimeoutError"}:
-        return "no reply in time (timeout)"
+        return _NO_REPLY
     if names & {"RemoteProtocolError", "ReadError", "IncompleteRead"}:
-        return "the connection was closed before the reply was complete"
+        return _CUT_OFF
     if names & {"ConnectError", "ConnectionError"}:
         return "no connection"
     if names & {"APIConnectionError", "TransportError"}:
         return "the connection failed"
     return None
+
+
+def unconnected(cause: str, label: str, address: str, *, is_local: bool) -> str:
+    """What to tell a person about a connection that failed for this cause."""
+    if not address:
+        return f"{label}: {cause}"
+    if cause in (_NO_REPLY, _CUT_OFF):
+        return f"{label} at {address}: {cause}"
+    hint = "is the server running?" if is_local else "check the address and the network"
+    return f"{label} cannot be reached at {address}: {cause}; {hint}"
 
 
 def redacted(text: str, secrets: Iterable[str]) -> str:

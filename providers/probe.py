@@ -9,7 +9,14 @@ from msgspec import Struct
 from engine.vocabulary.errors import ModelCallError, PermanentFailure, failure_text
 from providers.config import ProviderConfig
 from providers.connection import Connection
-from providers.errors import failure_of, redacted, refusal_text, status_of, transport_cause
+from providers.errors import (
+    failure_of,
+    redacted,
+    refusal_text,
+    status_of,
+    transport_cause,
+    unconnected,
+)
 
 _SHOWN_MODELS = 3
 
@@ -83,8 +90,7 @@ def _reason(error: Exception, config: ProviderConfig, connection: Connection) ->
         )
     cause = transport_cause(error) if status is None else None
     if cause is not None:
-        hint = "is the server running?" if config.is_local else "check the address and the network"
-        return f"{spec.label} cannot be reached at {base_url}: {cause}; {hint}"
+        return unconnected(cause, spec.label, base_url, is_local=config.is_local)
     if status is None:
         return f"{base_url} answers with something that is no list of models: check the address"
     failure = failure_of(error, label=spec.label, secrets=connection.secrets)

@@ -155,11 +155,18 @@ class SdkAdapter(ABC):
     def _failure(
         self, error: Exception, builder: TurnBuilder, request: AgentRequest
     ) -> CallFailure:
-        failure = failure_of(error, label=self._config.spec.label, secrets=self._connection.secrets)
+        config = self._config
+        failure = failure_of(
+            error,
+            label=config.spec.label,
+            secrets=self._connection.secrets,
+            address=config.base_url,
+            is_local=config.is_local,
+        )
         was_cut = status_of(error) is None and isinstance(failure, TransientFailure)
         if was_cut and builder.calls:
             return self._broken_off(builder, request)
-        return failure
+        return failure if builder.usage is None else _with_usage(failure, builder.usage)
 
     def _broken_off(self, builder: TurnBuilder, request: AgentRequest) -> CallFailure:
         names = tuple(sorted(set(builder.calls.names(_offered(request)))))
@@ -170,7 +177,9 @@ class SdkAdapter(ABC):
         if not builder.has_ended:
             if builder.calls:
                 raise ModelCallError(self._broken_off(builder, request))
-            raise ModelCallError(TransientFailure(f"{label}: the stream ended early"))
+            raise ModelCallError(
+                TransientFailure(f"{label}: the stream ended early", usage=builder.usage)
+            )
         turn = builder.turn(_offered(request), request.available_tools)
         if not turn.calls and not turn.text.strip() and not turn.truncated:
             raise ModelCallError(
@@ -185,7 +194,8 @@ class SdkAdapter(ABC):
                 RequestFailure(
                     f"{self._config.spec.label} has cut the prompt: of about {words} words it "
                     f"read {usage.prompt_tokens} tokens, so its reply is not used; "
-                    "raise the context length of the server"
+                    "raise the context length of the server",
+                    usage,
                 )
             )
 
@@ -211,6 +221,13 @@ def _emptiness(label: str, model: str, builder: TurnBuilder, turn: ModelTurn) ->
         f"{label} ({model}) ended its turn with neither a call nor text "
         f"(finish reason: {turn.finish_reason or 'none'}; content: {kinds}; tokens: {counts})"
     )
+
+
+def _with_usage(failure: CallFailure, usage: Usage) -> CallFailure:
+    """The failure with the tokens that the service counted before it."""
+    if isinstance(failure, TransientFailure | PermanentFailure | RequestFailure | EmptyTurn):
+        return msgspec.structs.replace(failure, usage=usage)
+    return failure
 
 
 def _said(count: int | None) -> str:

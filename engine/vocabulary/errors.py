@@ -1,7 +1,8 @@
 """What can go wrong, in three families.
 
 `CallFailure` values say how a model call failed; they are data, because a run is replayed from
-them. `InteractionError`s tell a caller that an answer does not fit; nothing was changed.
+them. Their `usage` is what the call cost all the same, where the provider said so.
+`InteractionError`s tell a caller that an answer does not fit; nothing was changed.
 `IllegalInput` is a bug in the program that steps the engine.
 """
 
@@ -170,18 +171,21 @@ class TransientFailure(Struct, frozen=True, gc=False, tag="transient", omit_defa
 
     message: str
     retry_after_s: float | None = None
+    usage: Usage | None = None
 
 
-class PermanentFailure(Struct, frozen=True, gc=False, tag="permanent"):
+class PermanentFailure(Struct, frozen=True, gc=False, tag="permanent", omit_defaults=True):
     """Will not go away without a change (key, model name, permission)."""
 
     message: str
+    usage: Usage | None = None
 
 
-class RequestFailure(Struct, frozen=True, gc=False, tag="failed"):
+class RequestFailure(Struct, frozen=True, gc=False, tag="failed", omit_defaults=True):
     """The request or its reply was not acceptable (HTTP 400, an unreadable body...)."""
 
     message: str
+    usage: Usage | None = None
 
 
 class EmptyTurn(Struct, frozen=True, gc=False, tag="empty_turn"):

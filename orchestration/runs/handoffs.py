@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from engine.graph.handoff import missing_headings
 from engine.vocabulary.errors import MalformedSubmit, ModelCallError, PermanentFailure
-from engine.vocabulary.messages import Completed, HandoffArtifact
+from engine.vocabulary.messages import Completed, HandoffArtifact, Usage
 from engine.vocabulary.requests import AgentRequest
 from orchestration.runs.batch_writer import BatchWriter
 from orchestration.runs.view_values import pretty_json_bytes
@@ -99,7 +99,7 @@ class HandoffStore:
             self._documents[segment, file_name] = document
             return handed_over, None
         path = self._folder / segment / file_name
-        return handed_over, self._write(request, path, document)
+        return handed_over, self._write(request, path, document, completed.usage)
 
     def with_inline_documents(self, request: AgentRequest) -> AgentRequest:
         """The request with the text of its upstream Markdown documents, if it cannot read them."""
@@ -139,14 +139,17 @@ class HandoffStore:
             )
         return text
 
-    async def _write(self, request: AgentRequest, path: Path, document: bytes) -> None:
+    async def _write(
+        self, request: AgentRequest, path: Path, document: bytes, usage: Usage | None
+    ) -> None:
         try:
             await self._writer.write(path, document)
         except OSError as error:
             raise ModelCallError(
                 PermanentFailure(
                     f"the handoff document of node '{request.node_label}' cannot be stored in "
-                    f"{self._folder}: {error.strerror or error}; make room there and retry"
+                    f"{self._folder}: {error.strerror or error}; make room there and retry",
+                    usage,
                 )
             ) from error
 

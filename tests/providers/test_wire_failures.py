@@ -27,7 +27,7 @@ from tests.support.loopback import (
     sse,
 )
 from tests.support.wire_runs import KEY, MODEL, SUBMIT, config_for, fail, play, use
-from tests.support.wire_scripts import WireScript
+from tests.support.wire_scripts import MessagesScript, WireScript
 from tests.support.wire_suite import node_request
 
 
@@ -48,6 +48,16 @@ def test_a_stream_that_breaks_off_in_a_call_names_the_tool(
     failure = fail(script, server, answer)
     assert isinstance(failure, TruncatedOutput)
     assert (failure.reason, failure.tool_names) == ("stream", ("read",))
+
+
+@pytest.mark.parametrize("end", [Cut(), None], ids=["cut", "without an end"])
+def test_tokens_that_were_counted_before_a_stream_broke_off_are_not_lost(
+    server: LoopbackServer, end: Cut | None
+) -> None:
+    failure = fail(MessagesScript(), server, MessagesScript().broken(end, text="Half a sen"))
+    assert isinstance(failure, TransientFailure)
+    assert failure.usage is not None
+    assert failure.usage.prompt_tokens == 120
 
 
 def test_an_error_in_mid_stream_is_what_it_says(script: WireScript, server: LoopbackServer) -> None:
@@ -118,12 +128,15 @@ def test_the_wait_that_a_service_asks_for_is_passed_on(
     assert failure.retry_after_s == seconds
 
 
-def test_nobody_listening_is_transient_and_says_so(script: WireScript) -> None:
+def test_nobody_listening_is_transient_and_says_where_and_what_to_do(script: WireScript) -> None:
+    url = refused_url()
     with pytest.raises(ModelCallError) as raised:
-        use(config_for(script, refused_url()), lambda port: port.invoke(node_request(MODEL)))
+        use(config_for(script, url), lambda port: port.invoke(node_request(MODEL)))
     failure = raised.value.failure
-    assert isinstance(failure, TransientFailure)
-    assert "connection refused" in failure.message
+    assert failure == TransientFailure(
+        f"Custom OpenAI-compatible API cannot be reached at {url}: connection refused; "
+        "is the server running?"
+    )
 
 
 def test_an_unknown_host_is_transient_and_says_so(script: WireScript) -> None:
@@ -132,7 +145,7 @@ def test_an_unknown_host_is_transient_and_says_so(script: WireScript) -> None:
             config_for(script, "http://nowhere.invalid"),
             lambda port: port.invoke(node_request(MODEL)),
         )
-    assert "host name cannot be resolved" in str(raised.value)
+    assert "http://nowhere.invalid: the host name cannot be resolved; check" in str(raised.value)
 
 
 @pytest.mark.parametrize("stall", ["before", "within"])
@@ -142,7 +155,7 @@ def test_silence_beyond_the_timeout_is_transient(
     answer = sse(Hang()) if stall == "before" else script.broken(Hang(), text="Half")
     failure = fail(script, server, answer, timeout_s=0.2)
     assert isinstance(failure, TransientFailure)
-    assert "timeout" in failure.message
+    assert f"{server.url}: no reply in time (timeout)" in failure.message
 
 
 def test_a_web_page_is_a_wrong_address(script: WireScript, server: LoopbackServer) -> None:
@@ -184,6 +197,8 @@ def test_a_prompt_that_the_server_cut_is_noticed(
         script, server, script.answer(calls=(SUBMIT,), counts=(2051, 9, 0)), request=long
     )
     assert isinstance(failure, RequestFailure)
+    assert failure.usage is not None
+    assert failure.usage.prompt_tokens == 2051
     assert "cut the prompt" in failure.message
     assert "2051" in failure.message
     turn = play(script, server, script.answer(calls=(SUBMIT,), counts=(15_900, 9, 0)), request=long)

@@ -117,6 +117,7 @@ def test_a_folder_that_cannot_be_written_is_a_permanent_failure_that_names_it(
     error = refusal(HandoffStore(blocked, {}), {"x": 1}, "json")
     assert isinstance(error.failure, PermanentFailure)
     assert str(blocked) in error.failure.message
+    assert error.failure.usage == Usage(prompt_tokens=3)
 
 
 def test_many_documents_at_once_are_all_there_when_their_calls_return(tmp_path: Path) -> None:
