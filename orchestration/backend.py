@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from engine.graph.problems import Problem
 from engine.graph.workflow import Workflow
+from engine.vocabulary.inputs import RuntimePatch
 from engine.vocabulary.ports import ToolPort
 from engine.vocabulary.report import RunOutcome
 from orchestration.runs.coordinator import RunCoordinator, RunSetup, RunTelling
@@ -144,6 +145,14 @@ class Backend:
     async def interrupt_node(self, run_id: str, node_id: str) -> None:
         """Interrupt a node at work; the others go on."""
         await self._runs.get(run_id).interrupt_node(node_id)
+
+    async def patch_node(self, run_id: str, node_id: str, patch: RuntimePatch) -> None:
+        """Change a node's model, approval mode or reasoning for the rest of the run.
+
+        It counts from the node's next model call and its next tool calls on; calls that wait for
+        a decision go on waiting.
+        """
+        await self._runs.get(run_id).patch_node(node_id, patch)
 
     async def send_message(self, run_id: str, node_id: str, text: str) -> str:
         """Say something to a node; gives the message's id.

@@ -23,7 +23,9 @@ from engine.vocabulary.inputs import (
     MessageQueued,
     MessageWithdrawn,
     NodeInterruptAsked,
+    NodePatched,
     RetryAsked,
+    RuntimePatch,
     ToolDecided,
 )
 from engine.vocabulary.ports import ModelPort, ToolCatalog, ToolPort
@@ -182,6 +184,10 @@ class RunCoordinator:
     async def interrupt_node(self, node_id: str) -> None:
         """Interrupt one node; the others go on."""
         await self._ask(NodeInterruptAsked(node_id, self._now()))
+
+    async def patch_node(self, node_id: str, patch: RuntimePatch) -> None:
+        """Change settings of one node for the rest of the run; patches add up, field by field."""
+        await self._ask(NodePatched(node_id, patch, self._now()))
 
     async def send_message(self, node_id: str, text: str) -> str:
         """Say something to a node and get the id of the message.

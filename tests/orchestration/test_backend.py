@@ -1,14 +1,19 @@
 """The door: many runs at once, one a workflow, refusals, and the end of the program."""
 
 import asyncio
+import json
 import time
 from pathlib import Path
 
 import pytest
 
-from engine.graph.workflow import Workflow
-from engine.vocabulary.errors import RunIsOver
+from engine.graph.workflow import RetryPolicy, Workflow
+from engine.vocabulary.errors import RunIsOver, UnknownMessage, UnknownNode
+from engine.vocabulary.events import NodeStarted
+from engine.vocabulary.inputs import RuntimePatch
+from engine.vocabulary.messages import UserMessage
 from engine.vocabulary.report import NeedsInteraction, RunCompleted
+from engine.vocabulary.tools import SUBMIT_TOOL, ApprovalMode
 from orchestration.composition import open_backend
 from orchestration.errors import NoContinuableRun, RunAlreadyActive, RunNotFound, UserError
 from orchestration.runs.requests import RunOverrides, RunRequest
@@ -16,7 +21,8 @@ from orchestration.runs.view_values import RunStatus
 from tests.support.engine_driver import workflow
 from tests.support.loopback import Answer, Hang, LoopbackServer
 from tests.support.run_rig import request_of, run_async, scripted_backend
-from tests.support.scripted_model import Held, ScriptedModel, ask, submit
+from tests.support.scripted_model import Held, ScriptedModel, ask, submit, use
+from tests.support.wire_scripts import ChatScript
 
 OK = submit({"summary": "ok"})
 ASKING = {"requestUserInput": True}
@@ -139,6 +145,107 @@ def test_a_stopped_run_does_not_go_on_beside_a_new_one_of_its_workflow(data_dir:
         await backend.aclose()
 
     run_async(body)
+
+
+def test_a_node_is_patched_in_mid_run(data_dir: Path) -> None:
+    async def body() -> None:
+        first = Held(use(("write", {"path": "x", "content": "y"})))
+        model = ScriptedModel({"a": [first, OK]})
+        backend = scripted_backend(model, data_dir)
+        run_id = await backend.start_run(request_of(named("one")))
+        await first.begun.wait()
+        yolo = RuntimePatch(model="better", approval_mode=ApprovalMode.YOLO)
+        await backend.patch_node(run_id, "a", yolo)
+        await backend.patch_node(run_id, "a", RuntimePatch(reasoning_effort="high", fast_mode=True))
+        with pytest.raises(UnknownNode):
+            await backend.patch_node(run_id, "nobody", yolo)
+        first.release.set()
+        assert isinstance(await backend.settled(run_id), RunCompleted)
+        before, after = model.requests
+        assert (before.model, before.reasoning_effort, before.fast_mode) == (
+            "scripted",
+            None,
+            False,
+        )
+        assert (after.model, after.reasoning_effort, after.fast_mode) == ("better", "high", True)
+        assert (data_dir / "written" / "x").exists(), "nobody was asked"
+        with pytest.raises(RunIsOver):
+            await backend.patch_node(run_id, "a", yolo)
+        await backend.aclose()
+
+    run_async(body)
+
+
+def test_a_live_message_is_edited_and_withdrawn_through_the_door(data_dir: Path) -> None:
+    async def body() -> None:
+        first = Held(use(("read", {"path": "nothing"})))
+        model = ScriptedModel({"a": [first, OK]})
+        backend = scripted_backend(model, data_dir)
+        run_id = await backend.start_run(request_of(named("one")))
+        await first.begun.wait()
+        kept = await backend.send_message(run_id, "a", "wrong")
+        gone = await backend.send_message(run_id, "a", "unwanted")
+        await backend.edit_message(run_id, kept, "right")
+        await backend.withdraw_message(run_id, gone)
+        with pytest.raises(UnknownMessage):
+            await backend.edit_message(run_id, gone, "too late")
+        first.release.set()
+        assert isinstance(await backend.settled(run_id), RunCompleted)
+        said = [item.content for item in model.requests[-1].transcript if type(item) is UserMessage]
+        assert said == ["right"]
+        with pytest.raises(RunIsOver):
+            await backend.withdraw_message(run_id, kept)
+        await backend.aclose()
+
+    run_async(body)
+
+
+def test_interrupting_a_node_reaches_the_socket_and_a_retry_takes_a_message_along(
+    data_dir: Path,
+) -> None:
+    async def body(server: LoopbackServer) -> None:
+        backend = open_backend(data_dir, env={})
+        overrides = RunOverrides(base_url=server.url, model="m", wire="chat")
+        run_id = await backend.start_run(RunRequest(named("one"), "Go", overrides))
+        assert await asyncio.to_thread(server.was_asked.wait, 20)
+        await backend.interrupt_node(run_id, "a")
+        assert await asyncio.to_thread(server.client_gone.wait, 1)
+        outcome = await backend.settled(run_id)
+        assert isinstance(outcome, NeedsInteraction)
+        assert [node.interrupted for node in outcome.retryables] == [True]
+        arguments = json.dumps({"output": {"summary": "ok"}, "assistant_message": None})
+        server.play(ChatScript().answer(calls=(("c1", SUBMIT_TOOL, arguments),)))
+        await backend.retry_node(run_id, "a", "be quick")
+        assert isinstance(await backend.settled(run_id), RunCompleted)
+        assert b"be quick" in server.last.body
+        await backend.aclose()
+
+    with LoopbackServer(Answer((Hang(),))) as server:
+        run_async(lambda: body(server))
+
+
+def test_a_wait_that_the_service_asks_for_is_kept_over_http(data_dir: Path) -> None:
+    async def body(server: LoopbackServer) -> None:
+        backend = open_backend(data_dir, env={})
+        arguments = json.dumps({"output": {"summary": "ok"}, "assistant_message": None})
+        server.play(
+            ChatScript().refusal(429, "slow down", retry_after="1"),
+            ChatScript().answer(calls=(("c1", SUBMIT_TOOL, arguments),)),
+        )
+        flow = named("one")
+        hasty = flow.settings.model_copy(update={"retry_policy": RetryPolicy(backoff_ms=0)})
+        overrides = RunOverrides(base_url=server.url, model="m", wire="chat")
+        request = RunRequest(flow.model_copy(update={"settings": hasty}), "Go", overrides)
+        run_id = await backend.start_run(request)
+        events = backend.subscribe(run_id)
+        assert isinstance(await backend.settled(run_id), RunCompleted)
+        starts = [r.time for r in events.drain() if isinstance(r.event, NodeStarted)]
+        assert len(starts) == 2
+        assert starts[1] - starts[0] >= 1.0
+        await backend.aclose()
+
+    with LoopbackServer() as server:
+        run_async(lambda: body(server))
 
 
 def test_closing_stops_what_runs_and_is_harmless_when_repeated(data_dir: Path) -> None:
