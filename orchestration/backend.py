@@ -23,7 +23,7 @@ from orchestration.runs.preparation import PreparedRun, connection_to, prepare, 
 from orchestration.runs.registry import RunRegistry
 from orchestration.runs.requests import RunOverrides, RunRequest
 from orchestration.runs.run_view import RunView
-from orchestration.settings.model import Settings
+from orchestration.settings.model import Limits, Settings
 from orchestration.settings.provider_choice import Readiness, readiness
 from orchestration.settings.quirk_store import QuirkStore
 from orchestration.settings.readiness import Providers, ProviderStatus
@@ -185,6 +185,13 @@ class Backend:
     def active_run(self, workflow_id: str) -> str | None:
         """The id of the workflow's run that is not over, if it has one."""
         return self._runs.active_run(workflow_id)
+
+    def set_limits(self, limits: Limits) -> None:
+        """Change how much may go on at once in all runs, at once and until the program ends.
+
+        What is under way goes on; the settings file, which the limits begin with, stays as it is.
+        """
+        self._budget.resize(limits.provider_calls, limits.tools)
 
     def providers(self) -> tuple[ProviderStatus, ...]:
         """The state of every provider."""

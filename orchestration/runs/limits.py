@@ -84,6 +84,16 @@ class Budget:
         self.provider_calls = Permits(provider_calls)
         self.tools = Permits(tools)
 
+    def resize(self, provider_calls: int, tools: int) -> None:
+        """Change the limits; what is under way goes on, and more waits or less.
+
+        Raises:
+            ValueError: a limit is less than 1; nothing was changed.
+        """
+        _checked(tools)
+        self.provider_calls.resize(provider_calls)
+        self.tools.resize(tools)
+
 
 def _checked(limit: int) -> int:
     if limit < 1:

@@ -18,6 +18,7 @@ from orchestration.composition import open_backend
 from orchestration.errors import NoContinuableRun, RunAlreadyActive, RunNotFound, UserError
 from orchestration.runs.requests import RunOverrides, RunRequest
 from orchestration.runs.view_values import RunStatus
+from orchestration.settings.model import Limits, Settings
 from tests.support.engine_driver import workflow
 from tests.support.loopback import Answer, Hang, LoopbackServer
 from tests.support.run_rig import request_of, run_async, scripted_backend
@@ -195,6 +196,34 @@ def test_a_live_message_is_edited_and_withdrawn_through_the_door(data_dir: Path)
         assert said == ["right"]
         with pytest.raises(RunIsOver):
             await backend.withdraw_message(run_id, kept)
+        await backend.aclose()
+
+    run_async(body)
+
+
+def test_limits_come_from_the_settings_and_can_be_changed_while_runs_are_on(
+    data_dir: Path,
+) -> None:
+    async def body() -> None:
+        held = [Held(OK) for _ in range(5)]
+        turns = iter(held)
+        model = ScriptedModel(lambda request: next(turns))
+        settings = Settings(limits=Limits(provider_calls=2))
+        backend = scripted_backend(model, data_dir, settings)
+        wide = workflow(nodes=["a", "b", "c", "d", "e"])
+        run_id = await backend.start_run(request_of(wide))
+        await held[1].begun.wait()
+        assert (model.in_flight, held[2].begun.is_set()) == (2, False)
+        backend.set_limits(Limits(provider_calls=4))
+        await held[3].begun.wait()
+        assert (model.in_flight, held[4].begun.is_set()) == (4, False)
+        backend.set_limits(Limits(provider_calls=1))
+        for gate in held:
+            gate.release.set()
+        assert isinstance(await backend.settled(run_id), RunCompleted)
+        assert model.most_in_flight == 4
+        with pytest.raises(ValueError, match="tools"):
+            Limits(tools=0)
         await backend.aclose()
 
     run_async(body)

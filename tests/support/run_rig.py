@@ -159,7 +159,9 @@ class ScriptedPool(ProviderPool):
         return self._model
 
 
-def scripted_backend(script: Script | ScriptedModel, data_dir: Path) -> Backend:
+def scripted_backend(
+    script: Script | ScriptedModel, data_dir: Path, settings: Settings | None = None
+) -> Backend:
     """A backend in which every provider is a scripted model; it has `read` and `write`."""
     model = script if isinstance(script, ScriptedModel) else ScriptedModel(script)
     folder = data_dir / "written"
@@ -168,7 +170,7 @@ def scripted_backend(script: Script | ScriptedModel, data_dir: Path) -> Backend:
         Surroundings(
             data_dir=data_dir,
             env={"OPENAI_API_KEY": "sk-test"},
-            settings=Settings(),
+            settings=settings or Settings(),
             secrets=FileSecrets(secrets_file(data_dir)),
             quirks=QuirkStore(quirks_file(data_dir)),
             tools=ToolRegistry([READ, writing_tool(folder)]),

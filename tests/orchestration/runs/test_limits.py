@@ -94,3 +94,15 @@ def test_permits_are_never_lost_and_never_more_than_the_limit(limit: int, steps:
         held.pop()
         permits.give_back()
     assert (permits.in_use, permits.waiting) == (0, 0)
+
+
+def test_a_budget_is_resized_as_a_whole_or_not_at_all() -> None:
+    budget = Budget(1, 1)
+    assert budget.provider_calls.try_take()
+    with pytest.raises(ValueError, match="at least 1"):
+        budget.resize(5, 0)
+    assert not budget.provider_calls.try_take()
+    budget.resize(2, 3)
+    assert budget.provider_calls.try_take()
+    assert not budget.provider_calls.try_take()
+    assert [budget.tools.try_take() for _ in range(4)] == [True, True, True, False]
