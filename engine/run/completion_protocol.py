@@ -126,7 +126,7 @@ def _tool_call(name: str, call: WireCall) -> ToolCall:
     if call.arguments is None:
         problem = call.arguments_error or "the arguments are not a JSON object"
         return ToolCall("", name, {}, call.provider_call_id, shortened(problem))
-    return ToolCall("", name, call.arguments, call.provider_call_id)
+    return ToolCall("", name, call.arguments, call.provider_call_id, None, call.repairs)
 
 
 def _asked(call: WireCall, turn: ModelTurn, request: AgentRequest) -> InputRequest:
@@ -136,7 +136,7 @@ def _asked(call: WireCall, turn: ModelTurn, request: AgentRequest) -> InputReque
     text = message.strip() if isinstance(message, str) else ""
     if not text and structured is not None and request.tool_config.allow_structured_user_input:
         text = as_text(structured)
-    return InputRequest(text, structured, turn.reasoning, turn.usage)
+    return InputRequest(text, structured, turn.reasoning, turn.usage, call.repairs)
 
 
 def _submitted(call: WireCall, turn: ModelTurn, request: AgentRequest) -> Completed:
@@ -164,6 +164,8 @@ def _submitted(call: WireCall, turn: ModelTurn, request: AgentRequest) -> Comple
         (strip_tool_markup(message) if message else None) or _said(turn),
         turn.reasoning,
         turn.usage,
+        None,
+        call.repairs,
     )
 
 

@@ -38,7 +38,9 @@ from engine.vocabulary.messages import AssistantMessage, Attachment, UserMessage
 from engine.vocabulary.report import PendingInput
 
 
-def await_person(run: RunContext, node: NodeState, question: Question) -> None:
+def await_person(
+    run: RunContext, node: NodeState, question: Question, repairs: tuple[str, ...] = ()
+) -> None:
     """Pause the node until a person answers, and say so at once."""
     node.question = question
     if node.queued:
@@ -47,11 +49,11 @@ def await_person(run: RunContext, node: NodeState, question: Question) -> None:
         call_model(run, node)
         return
     run.enter(node, NodePhase.AWAITING_INPUT)
-    announce_question(run, node)
+    announce_question(run, node, repairs)
 
 
-def announce_question(run: RunContext, node: NodeState) -> None:
-    """Tell what a waiting node asks."""
+def announce_question(run: RunContext, node: NodeState, repairs: tuple[str, ...] = ()) -> None:
+    """Tell what a waiting node asks, and what was undone in the call that asks it."""
     pending = pending_input(run, node)
     run.events.append(
         NodeAwaitingInput(
@@ -62,6 +64,7 @@ def announce_question(run: RunContext, node: NodeState) -> None:
             pending.structured_input,
             pending.pause_id,
             pending.question,
+            repairs,
         )
     )
 

@@ -138,7 +138,9 @@ class _Repair:
             return RepairProblem.NOT_SUBMITTED
         if not isinstance(outcome, Completed) or not isinstance(outcome.output, dict):
             return RepairProblem.NOT_SUBMITTED
-        repaired = WireCall(SUBMIT_TOOL, outcome.output.get("repaired_arguments"))
+        repaired = WireCall(
+            SUBMIT_TOOL, outcome.output.get("repaired_arguments"), repairs=outcome.repairs
+        )
         try:
             accepted = interpret(
                 ModelTurn(calls=(repaired,), finish_reason="tool_calls"),

@@ -72,7 +72,7 @@ def _completed(run: RunContext, node: NodeState, reply: Completed, at: float) ->
         run.forget_input()
     if reply.assistant_message:
         node.transcript.append(AssistantMessage(reply.assistant_message))
-    accept_output(run, node, reply.output, reply.handoff)
+    accept_output(run, node, reply)
 
 
 def _tool_calls(run: RunContext, node: NodeState, reply: ToolCallsTurn, at: float) -> None:
@@ -106,7 +106,8 @@ def _input_request(run: RunContext, node: NodeState, reply: InputRequest, at: fl
         return
     _record_words(node, reply.assistant_message, reply.reasoning)
     node.counters = Counters()
-    await_person(run, node, Question(run.identifier(), reply.assistant_message, structured))
+    question = Question(run.identifier(), reply.assistant_message, structured)
+    await_person(run, node, question, reply.repairs)
 
 
 def _text_turn(

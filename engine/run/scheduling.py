@@ -16,7 +16,7 @@ from engine.vocabulary.events import (
     NodeFailed,
     NodeQueued,
 )
-from engine.vocabulary.messages import HandoffArtifact, TranscriptView, UserMessage
+from engine.vocabulary.messages import Completed, TranscriptView, UserMessage
 from engine.vocabulary.report import NodeOutput, RunCompleted, RunFailed, RunReport
 from engine.vocabulary.requests import AgentRequest
 
@@ -109,11 +109,10 @@ def build_request(run: RunContext, node: NodeState, facts: NodeFacts, model: str
     )
 
 
-def accept_output(
-    run: RunContext, node: NodeState, output: Any, handoff: HandoffArtifact | None
-) -> None:
+def accept_output(run: RunContext, node: NodeState, reply: Completed) -> None:
     """Take the node's output and start the children that were waiting for it alone."""
     facts = run.facts[node.id]
+    output, handoff = reply.output, reply.handoff
     node.output, node.handoff = output, handoff
     run.outputs[node.id] = output
     run.forget_input(node.id)
@@ -124,7 +123,7 @@ def accept_output(
     node.queued = None
     run.enter(node, NodePhase.DONE)
     run.remaining -= 1
-    run.events.append(NodeCompleted(node.id, facts.label, output, handoff))
+    run.events.append(NodeCompleted(node.id, facts.label, output, handoff, reply.repairs))
     for child in facts.children:
         run.open_parents[child] -= 1
         if run.open_parents[child] == 0:

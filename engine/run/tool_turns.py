@@ -76,7 +76,12 @@ def open_turn(run: RunContext, node: NodeState, reply: ToolCallsTurn) -> None:
 def _our_call(run: RunContext, call: ToolCall) -> ToolCall:
     arguments = relativise_arguments(call.arguments, run.project_root)
     return ToolCall(
-        run.identifier(), call.name, arguments, call.provider_call_id, call.arguments_error
+        run.identifier(),
+        call.name,
+        arguments,
+        call.provider_call_id,
+        call.arguments_error,
+        call.repairs,
     )
 
 

@@ -58,7 +58,10 @@ class ChatMessageDelta(Event, frozen=True, gc=False, tag="chat_message_delta"):
 
 
 class NodeAwaitingInput(Event, frozen=True, gc=False, tag="node_awaiting_input"):
-    """The node waits for an answer of a person to `question`; the answer names `pause_id`."""
+    """The node waits for an answer of a person to `question`; the answer names `pause_id`.
+
+    `repairs` names what had to be undone in the arguments of the call that asked.
+    """
 
     node_id: str
     label: str
@@ -67,6 +70,7 @@ class NodeAwaitingInput(Event, frozen=True, gc=False, tag="node_awaiting_input")
     structured_input: StructuredInput | None = None
     pause_id: str = ""
     question: str = ""
+    repairs: tuple[str, ...] = ()
 
 
 class ToolCallProposed(Event, frozen=True, gc=False, tag="tool_call_proposed"):
@@ -168,12 +172,16 @@ class EditBatchRecorded(Event, frozen=True, gc=False, tag="edit_batch_recorded")
 
 
 class NodeCompleted(Event, frozen=True, gc=False, tag="node_completed"):
-    """The engine has accepted the node's output."""
+    """The engine has accepted the node's output.
+
+    `repairs` names what had to be undone in the arguments of the call that submitted it.
+    """
 
     node_id: str
     label: str
     output: Any
     handoff: HandoffArtifact | None = None
+    repairs: tuple[str, ...] = ()
 
 
 class NodeFailed(Event, frozen=True, gc=False, tag="node_failed"):

@@ -190,13 +190,14 @@ class ModelTurn(Struct, frozen=True, gc=False):
 
 
 class Completed(Struct, frozen=True, gc=False, tag="completed"):
-    """The node submitted an output that fits its schema."""
+    """The node submitted an output that fits its schema; `repairs` is that of its call."""
 
     output: Any
     assistant_message: str | None = None
     reasoning: tuple[ReasoningPart, ...] = ()
     usage: Usage | None = None
     handoff: HandoffArtifact | None = None
+    repairs: tuple[str, ...] = ()
 
 
 class ToolCallsTurn(Struct, frozen=True, gc=False, tag="tool_calls"):
@@ -215,6 +216,7 @@ class InputRequest(Struct, frozen=True, gc=False, tag="input_request"):
     structured_input: StructuredInput | None = None
     reasoning: tuple[ReasoningPart, ...] = ()
     usage: Usage | None = None
+    repairs: tuple[str, ...] = ()
 
 
 class MessageTurn(Struct, frozen=True, gc=False, tag="message"):

@@ -75,7 +75,8 @@ class ToolCall(Struct, frozen=True, gc=False):
 
     `id` is ours and unique in the run; `provider_call_id` is what the wire called it. Where the
     arguments could not be decoded, `arguments` is empty and `arguments_error` says why in words
-    that a model can act on (never the raw text).
+    that a model can act on (never the raw text). `repairs` names what had to be undone in the text
+    of the arguments before it could be decoded.
     """
 
     id: str
@@ -83,6 +84,7 @@ class ToolCall(Struct, frozen=True, gc=False):
     arguments: JsonObject
     provider_call_id: str | None = None
     arguments_error: str | None = None
+    repairs: tuple[str, ...] = ()
 
 
 class Truncation(Struct, frozen=True, gc=False, omit_defaults=True):

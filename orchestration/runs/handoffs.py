@@ -93,7 +93,12 @@ class HandoffStore:
             len(document),
         )
         handed_over = Completed(
-            output, completed.assistant_message, completed.reasoning, completed.usage, artifact
+            output,
+            completed.assistant_message,
+            completed.reasoning,
+            completed.usage,
+            artifact,
+            completed.repairs,
         )
         if self._folder is None:
             self._documents[segment, file_name] = document

@@ -82,7 +82,13 @@ def _started(event: ev.NodeStarted) -> Row:
 
 
 def _awaiting(event: ev.NodeAwaitingInput) -> Row:
-    return event.node_id, TraceStatus.PAUSED, "Waiting for an answer", None
+    message = _with_repairs("Waiting for an answer", event.repairs)
+    return event.node_id, TraceStatus.PAUSED, message, None
+
+
+def _proposed(event: ev.ToolCallProposed) -> Row:
+    call = event.tool_call
+    return event.node_id, TraceStatus.COMPLETED, _with_repairs(call.name, call.repairs), None
 
 
 def _approval(event: ev.ToolApprovalRequested) -> Row:
@@ -110,7 +116,8 @@ def _tool_completed(event: ev.ToolCompleted) -> Row:
 
 
 def _completed(event: ev.NodeCompleted) -> Row:
-    return event.node_id, TraceStatus.COMPLETED, "Completed", event.output
+    message = _with_repairs("Completed", event.repairs)
+    return event.node_id, TraceStatus.COMPLETED, message, event.output
 
 
 def _interrupted(event: ev.NodeInterrupted) -> Row:
@@ -151,10 +158,18 @@ def _repair_failed(event: ev.OutputRepairFailed) -> Row:
     return event.node_id, TraceStatus.FAILED, f"Output repair: {event.reason}", None
 
 
+def _with_repairs(message: str, repairs: tuple[str, ...]) -> str:
+    """The message, and which repairs the arguments of the call behind it needed."""
+    if not repairs:
+        return message
+    return f"{message} (arguments repaired: {', '.join(repairs).replace('_', ' ')})"
+
+
 _ROWS: Mapping[type, Callable[[Any], Row]] = {
     ev.NodeQueued: _queued,
     ev.NodeStarted: _started,
     ev.NodeAwaitingInput: _awaiting,
+    ev.ToolCallProposed: _proposed,
     ev.ToolApprovalRequested: _approval,
     ev.ToolDenied: _denied,
     ev.ToolStarted: _tool_started,

@@ -56,8 +56,11 @@ def _node_awaiting_input(view: ViewState, event: ev.NodeAwaitingInput, time: flo
 
 
 def _tool_call_proposed(view: ViewState, event: ev.ToolCallProposed, time: float) -> None:
-    if view.calls.propose(event.node_id, event.tool_call):
-        view.chats.mark_call(event.node_id, event.tool_call.id, time)
+    call = event.tool_call
+    if view.calls.propose(event.node_id, call):
+        view.chats.mark_call(event.node_id, call.id, time)
+        if call.repairs:
+            view.trace_log.note((time, event))
 
 
 def _tool_approval_requested(view: ViewState, event: ev.ToolApprovalRequested, time: float) -> None:

@@ -10,7 +10,7 @@ from engine.vocabulary.errors import PermanentFailure
 from engine.vocabulary.messages import ModelTurn, WireCall
 from engine.vocabulary.report import NeedsInteraction, RunCompleted
 from engine.vocabulary.requests import AgentRequest
-from engine.vocabulary.tools import SUBMIT_TOOL
+from engine.vocabulary.tools import REQUEST_INPUT_TOOL, SUBMIT_TOOL
 from orchestration.runs.view_values import EntryKind, RunStatus
 from tests.support.engine_driver import workflow
 from tests.support.run_rig import RunRig, run_async
@@ -166,6 +166,41 @@ def test_repairs_that_never_help_end_in_a_failed_node_and_leak_nothing(tmp_path:
         assert len(rig.events(ev.AiInvokeFailed)) == 4
         assert SECRET not in repr(rig.records)
         assert SECRET not in repr(rig.journal.inputs)
+
+    run_async(body)
+
+
+def test_repaired_arguments_are_seen_in_the_trace_and_in_the_events(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("text")
+
+    def mended(name: str, arguments: dict[str, object], *repairs: str) -> ModelTurn:
+        return ModelTurn(calls=(WireCall(name, arguments, "c", repairs=repairs),))
+
+    script = {
+        "a": [
+            mended("read", {"path": "f"}, "trailing_commas", "python_literals"),
+            mended("read", {"path": "f"}),
+            mended(REQUEST_INPUT_TOOL, {"assistant_message": "Which?"}, "code_fence"),
+            mended(SUBMIT_TOOL, {"output": {"summary": "x"}}, "guessed"),
+        ]
+    }
+
+    async def body() -> None:
+        rig = RunRig(workflow(nodes=["a"], agents={"a": ASKING}), script, tmp_path, on_disk=True)
+        await rig.start()
+        await rig.run.answer("a", "This one")
+        assert isinstance(await rig.run.settled(), RunCompleted)
+        told = [row.message for row in rig.view.trace if "repaired" in row.message]
+        assert told == [
+            "read (arguments repaired: trailing commas, python literals)",
+            "Waiting for an answer (arguments repaired: code fence)",
+            "Completed (arguments repaired: guessed)",
+        ]
+        first, second = rig.events(ev.ToolCallProposed)
+        assert first.tool_call.repairs == ("trailing_commas", "python_literals")
+        assert second.tool_call.repairs == ()
+        (completed,) = rig.events(ev.NodeCompleted)
+        assert completed.repairs == ("guessed",)
 
     run_async(body)
 
