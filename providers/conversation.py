@@ -67,7 +67,8 @@ Turn = UserTurn | AssistantTurn
 
 def opening_text(request: AgentRequest) -> str:
     """The first thing that is said to the model: where it is, what to do, and with what."""
-    payload = json.dumps(request.input, ensure_ascii=False, indent=2)
+    given = request.input
+    payload = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False, indent=2)
     return f"# {request.node_label}\n\n{request.task_prompt}\n\n## Input\n\n{payload}"
 
 

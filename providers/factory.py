@@ -13,6 +13,7 @@ from providers.chat_adapter import ChatAdapter
 from providers.config import EndpointSource, ProviderConfig
 from providers.connection import Connection
 from providers.embedded import bounded_schema
+from providers.embedded.small_prompt import IsPreamble, SmallPromptPort, no_preamble
 from providers.messages_adapter import MessagesAdapter
 from providers.probe import ProbeReport, probe
 from providers.responses_adapter import ResponsesAdapter
@@ -35,6 +36,7 @@ class ProviderPool:
     Args:
         embedded: the embedded server; without it that service cannot be used.
         bound: limits the schemas that a demo model is sent.
+        is_preamble: tells which system messages a demo model is spared.
         attachments: where the bytes of attachments are kept.
     """
 
@@ -43,18 +45,21 @@ class ProviderPool:
         embedded: EndpointSource | None = None,
         *,
         bound: Bound = bounded_schema.bound,
+        is_preamble: IsPreamble = no_preamble,
         attachments: AttachmentSource | None = None,
     ) -> None:
         self._embedded = embedded
         self._tools = AdapterTools(attachments)
         self._demo_tools = AdapterTools(attachments, bound)
+        self._is_preamble = is_preamble
         self._connections: dict[Any, Connection] = {}
 
     def port(self, config: ProviderConfig) -> ModelPort:
         """A port that makes calls as the configuration says, each model over its own wire."""
         spec = config.spec
         tools = self._demo_tools if spec.is_demo else self._tools
-        return _ProfilePort(config, self._connection(config), tools, self._why_not(config))
+        port = _ProfilePort(config, self._connection(config), tools, self._why_not(config))
+        return SmallPromptPort(port, self._is_preamble) if spec.is_demo else port
 
     async def probe(self, config: ProviderConfig, model: str = "") -> ProbeReport:
         """Whether the service can be used, in a sentence, and which models it lists."""

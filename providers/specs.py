@@ -265,7 +265,7 @@ _ALL = (
         sends_cache_key=False,
         reasoning=ReasoningStyle.NONE,
         efforts=(),
-        max_output_tokens=512,
+        max_output_tokens=1024,
         keep_alive=False,
     ),
 )

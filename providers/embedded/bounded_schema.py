@@ -48,7 +48,7 @@ class Bounds(Struct, frozen=True):
 TINY = Bounds(text=350, items=3, count=99, prose=True)
 """For the bundled model."""
 
-ROOMY = Bounds(text=1200, items=8, count=None, prose=False)
+ROOMY = Bounds(text=600, items=6, count=None, prose=False)
 """For a model that the user has chosen."""
 
 

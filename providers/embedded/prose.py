@@ -1,17 +1,31 @@
-"""Patterns that make a small model write words.
+"""Patterns that make a small model write English prose.
 
 Left alone between two quotes it falls for whatever stood between quotes in what it has read: file
-names, numbers, code. A pattern of words keeps it at prose, and lets a text that has become too
-long end between two words.
+names, numbers, names of people, other languages. So free text is held to words, has to begin as
+English sentences do, and ends between two words where it has become too long.
 """
 
 from __future__ import annotations
 
-_WORD = 13
-"""Letters of the longest word."""
+_LETTERS = 13
+"""Of the longest word."""
 
-_LEAST_SENTENCE = 45
+# After an `i` that is not one of these letters the model loses its way in made-up words.
+_WORD = rf"([a-hj-z]|i[dfmnst])[a-z']{{0,{_LETTERS - 2}}}"
+
+_LEAST_SENTENCE = 60
 """Below this many characters there is room for a name, not for a sentence."""
+
+_OPENERS = (
+    "The|A|An|This|These|That|It|They|We|You|People|Users|Someone|Everyone|Nobody|Each|Every|All|"
+    "Many|Most|Several|Other|One|Two|There|When|If|After|With|Without|In|On|At|For|From|To|First|"
+    "Then|Next|Finally|Now|Today|Add|Agree|Ask|Begin|Build|Call|Change|Check|Choose|Collect|"
+    "Compare|Connect|Create|Decide|Define|Describe|Design|Draw|Explain|Find|Fix|Give|Help|Keep|"
+    "Learn|Let|List|Look|Make|Measure|Meet|Move|Name|Open|Plan|Prepare|Read|Record|Remove|Repair|"
+    "Review|Run|Save|Search|Send|Set|Share|Show|Start|Stop|Store|Take|Talk|Teach|Tell|Test|Try|"
+    "Turn|Update|Upload|Use|Wait|Watch|Work|Write"
+)
+_LONGEST_OPENER = max(map(len, _OPENERS.split("|")))
 
 
 def prose_pattern(least: int, most: int) -> str | None:
@@ -23,21 +37,21 @@ def prose_pattern(least: int, most: int) -> str | None:
     """
     if most < _LEAST_SENTENCE:
         return _name_pattern(least, most)
-    # A capital and the rest of its word, then words with a comma or a space before, a full stop.
-    words = (most - _WORD - 1) // (_WORD + 2)
+    # An opener, words with a space or a comma and a space before them, a full stop.
+    words = (most - _LONGEST_OPENER - 1) // (_LETTERS + 2)
     # The least that such a text can be long: a letter, then a space and a letter a word, a stop.
     fewest = max(2, -(-(least - 2) // 2))
     if fewest > words:
         return None
-    return rf"^[A-Z][a-z]{{0,{_WORD - 1}}}(,? [a-z'-]{{1,{_WORD}}}){{{fewest},{words}}}\.$"
+    return rf"^({_OPENERS}) {_WORD}(,? {_WORD}){{{fewest - 1},{words - 1}}}\.$"
 
 
 def _name_pattern(least: int, most: int) -> str | None:
-    words = (most - _WORD) // (_WORD + 1)
+    words = (most - _LETTERS) // (_LETTERS + 1)
     if least <= 1 and words >= 1:
-        return rf"^[A-Z][a-z]{{0,{_WORD - 1}}}( [a-z'-]{{1,{_WORD}}}){{0,{words}}}$"
-    if 1 <= least <= most <= _WORD:
+        return rf"^[A-Z][a-z]{{0,{_LETTERS - 1}}}( {_WORD}){{0,{words}}}$"
+    if 1 <= least <= most <= _LETTERS:
         return rf"^[A-Z][a-z]{{{least - 1},{most - 1}}}$"
-    if least <= _WORD <= most:
-        return rf"^[A-Z][a-z]{{{max(least, 1) - 1},{_WORD - 1}}}$"
+    if least <= _LETTERS <= most:
+        return rf"^[A-Z][a-z]{{{max(least, 1) - 1},{_LETTERS - 1}}}$"
     return None

@@ -253,7 +253,7 @@ class TestTheDemoModel:
         ]
         assert body["tools"][0]["function"]["parameters"]["bounded"] is True
         assert body["tool_choice"] == "required"
-        assert body["max_tokens"] == 512
+        assert body["max_tokens"] == 1024
 
     def test_nothing_that_it_cannot_use_is_sent(self) -> None:
         body = chat(request_for(reasoning_effort="high", fast_mode=True), EMBEDDED)

@@ -283,7 +283,7 @@ def test_patterns_are_rewritten_for_the_grammar() -> None:
 def test_free_text_is_held_to_words_for_the_tiny_model_only() -> None:
     text = {"type": "string"}
 
-    assert re.fullmatch(bound(text, TINY)["pattern"], "Uploads start again, from zero.")
+    assert re.fullmatch(bound(text, TINY)["pattern"], "The upload starts again, from zero.")
     assert not re.fullmatch(bound(text, TINY)["pattern"], "user_123.png")
     assert "pattern" not in bound(text, ROOMY)
 

@@ -1,0 +1,129 @@
+"""What a small model is told, and what it is spared."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.graph.node_config import MarkdownHandoff
+from engine.graph.workflow import PlanMode, Workflow, WorkflowSettings
+from engine.run.context_assembly import ContextAssembler
+from engine.run.preamble import is_ours
+from engine.vocabulary.messages import ModelTurn
+from engine.vocabulary.ports import StreamSink
+from engine.vocabulary.requests import AgentRequest
+from engine.vocabulary.tools import JsonObject
+from providers.conversation import opening_text
+from providers.embedded.small_prompt import SmallPromptPort, input_text, shortened
+from tests.support.graphs import agent_node
+from tests.support.requests import request_for
+
+PROMPT = "You clarify ideas."
+SHARED = "The team is small."
+
+
+def messages_of(config: JsonObject, tool_names: tuple[str, ...], *, plans: bool) -> tuple[str, ...]:
+    """What the engine gives a node to read, with everything of ours that there is."""
+    node = agent_node("a", system_prompt=PROMPT, **config)
+    settings = WorkflowSettings(
+        shared_context=SHARED, plan_mode=PlanMode(evidence_source_node_id="a") if plans else None
+    )
+    workflow = Workflow(id="w", name="w", nodes=(node,), edges=(), settings=settings)
+    assembler = ContextAssembler(workflow, project_root="/projects/one")
+    return assembler.system_messages(node, tool_names)
+
+
+@pytest.mark.parametrize("tool_names", [(), ("read", "write")])
+@pytest.mark.parametrize("plans", [False, True])
+@pytest.mark.parametrize(
+    "config",
+    [
+        {},
+        {"request_user_input": True},
+        {"conversation_mode": True},
+        {"handoff": MarkdownHandoff(template="# Handoff\n\n## Summary")},
+    ],
+)
+def test_only_the_workflows_own_words_are_left(
+    config: JsonObject, tool_names: tuple[str, ...], plans: bool
+) -> None:
+    messages = messages_of(config, tool_names, plans=plans)
+    assert len(messages) > 4
+
+    left = shortened(request_for(system_messages=messages), is_ours).system_messages
+
+    assert left[0] == PROMPT
+    assert len(left) == 2
+    assert SHARED in left[1]
+
+
+def test_the_input_is_read_as_text() -> None:
+    given_input = {
+        "upstream": [
+            {"node_id": "plan", "output": {"steps": ["Save the parts.", "Ask where to go on."]}},
+            {"node_id": "risk_check", "output": {"worst": "The battery.", "count": 2, "by": None}},
+        ]
+    }
+
+    assert input_text(given_input) == (
+        "plan:\nsteps:\n  - Save the parts.\n  - Ask where to go on.\n\n"
+        "risk check:\nworst: The battery.\ncount: 2\nby:"
+    )
+
+
+def test_a_single_parent_and_the_entrypoint_need_no_heading() -> None:
+    parent = {"upstream": [{"node_id": "idea", "output": {"target_user": "Cyclists."}}]}
+
+    assert input_text(parent) == "target user: Cyclists."
+    assert input_text({"upstream": [], "entrypoint": {"text": "An idea"}}) == "An idea"
+
+
+def test_other_parts_of_the_input_are_kept() -> None:
+    text = input_text({"upstream": [], "changed_files": [{"path": "a.py", "op": "create"}]})
+
+    assert text == "changed files:\n-\n  path: a.py\n  op: create"
+
+
+def test_more_than_the_model_can_read_is_cut_and_said_so() -> None:
+    long = {"upstream": [], "entrypoint": {"text": "word " * 5000}}
+
+    text = input_text(long)
+
+    assert len(text) < 8100
+    assert text.endswith("[The rest is left out.]")
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=10,
+)
+
+
+@given(st.dictionaries(st.sampled_from(["upstream", "entrypoint", "reads", "x"]), JSON) | JSON)
+def test_any_input_can_be_read(value: Any) -> None:
+    text = input_text(value)
+
+    assert opening_text(request_for(input=text)).endswith(text)
+
+
+def test_everything_else_of_the_request_goes_through() -> None:
+    seen: list[AgentRequest] = []
+
+    class Port:
+        async def invoke(self, request: AgentRequest, sink: StreamSink | None = None) -> ModelTurn:
+            seen.append(request)
+            return ModelTurn(text="done")
+
+    request = request_for(system_messages=(PROMPT,), input={"upstream": []})
+
+    turn = asyncio.run(SmallPromptPort(Port(), is_ours).invoke(request))
+
+    assert turn.text == "done"
+    assert seen == [shortened(request, is_ours)]
+    assert seen[0].output_schema == request.output_schema
+    assert seen[0].task_prompt == request.task_prompt
