@@ -114,19 +114,25 @@ class Backend:
         """Stop a run; a run that is over stays as it is."""
         await self._runs.get(run_id).stop()
 
-    async def continue_run(self, run_id: str) -> None:
+    async def continue_run(
+        self, run_id: str, node_id: str | None = None, message: str = ""
+    ) -> None:
         """Go on with a run that was stopped or has failed.
+
+        With `node_id` that node takes `message` as its answer if it was waiting, and retries with
+        it if it was interrupted or had failed.
 
         Raises:
             NoContinuableRun: it is on, or has completed.
             RunAlreadyActive: its workflow has another run by now.
+            InteractionError: the node takes no message; the run is as it was.
         """
         run = self._runs.get(run_id)
         if run.is_over:
             with self._runs.starting(run.workflow_id, run.workflow_name):
-                run.continue_()
+                run.continue_(node_id, message)
         else:
-            run.continue_()
+            run.continue_(node_id, message)
 
     async def answer(self, run_id: str, node_id: str, text: str, pause_id: str = "") -> None:
         """Answer a waiting node; `pause_id` names the question that is meant."""

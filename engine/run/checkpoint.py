@@ -6,7 +6,7 @@ import msgspec
 
 from engine.graph.workflow import Workflow
 from engine.run import feedback
-from engine.run.interactions import announce_question, resume_interrupted
+from engine.run.interactions import announce_question, resume_interrupted, take_message
 from engine.run.plan_mode import packet_problem
 from engine.run.run_context import RunContext
 from engine.run.scheduling import call_model
@@ -19,6 +19,7 @@ from engine.vocabulary.errors import (
     WorkflowMismatch,
 )
 from engine.vocabulary.events import NodeErrored, ToolApprovalRequested
+from engine.vocabulary.inputs import MessageQueued
 from engine.vocabulary.tools import ToolResult, ToolTier
 
 _DECODER = msgspec.json.Decoder(RunState)
@@ -62,13 +63,16 @@ def decode_state(data: bytes, workflow: Workflow) -> RunState:
     return state
 
 
-def recover(run: RunContext) -> None:
+def recover(run: RunContext, message: MessageQueued | None) -> None:
     """Make a restored run go on: calls that were under way are made again.
 
-    Answers and decisions that were open stay open with the same ids, and are announced anew.
+    Answers and decisions that were open stay open with the same ids, and are announced anew. The
+    node that `message` is for takes it as its answer, or retries with it.
     """
     for node in list(run.state.nodes.values()):
-        if node.phase is NodePhase.INTERRUPTED:
+        if message is not None and node.id == message.node_id:
+            take_message(run, node, message)
+        elif node.phase is NodePhase.INTERRUPTED:
             resume_interrupted(run, node)
         elif node.phase in {NodePhase.CALLING, NodePhase.BACKOFF}:
             call_model(run, node)

@@ -205,6 +205,14 @@ def retry_by_message(run: RunContext, node: NodeState, message: MessageQueued) -
     _retry(run, node, message.text, message.attachments)
 
 
+def take_message(run: RunContext, node: NodeState, message: MessageQueued) -> None:
+    """A message to a node that does not move by itself lets it go on."""
+    if node.phase is NodePhase.AWAITING_INPUT:
+        answer_by_message(run, node, message)
+    else:
+        retry_by_message(run, node, message)
+
+
 def refuse_message(run: RunContext, node: NodeState, message: MessageQueued) -> None:
     """The node has not begun or is done."""
     raise NodeNotActive(node.id)

@@ -8,7 +8,7 @@ from typing import Any
 from engine.graph.workflow import Workflow
 from engine.run import interactions
 from engine.run.checkpoint import decode_state, encode_state, recover
-from engine.run.run_context import RunContext
+from engine.run.run_context import WAITING, RunContext
 from engine.run.scheduling import complete_run, start_ready_nodes
 from engine.run.state import NodePhase, NodeState, PlanState, RunState
 from engine.run.tool_turns import batch_serial, pending_approval
@@ -18,6 +18,7 @@ from engine.vocabulary.errors import (
     AlreadyDecided,
     CallFailure,
     IllegalInput,
+    NodeNotActive,
     RunIsOver,
     UnknownApproval,
     UnknownNode,
@@ -136,6 +137,16 @@ class InteractiveEngine:
         """A node's state, to be read only."""
         return self._node(node_id)
 
+    def require_movable(self, node_id: str) -> None:
+        """Check that a message would let the node go on: it waits, failed or was interrupted.
+
+        Raises:
+            UnknownNode: there is no such node.
+            NodeNotActive: it has not begun, works or is done.
+        """
+        if self._node(node_id).phase not in WAITING:
+            raise NodeNotActive(node_id)
+
     def feed(self, given: EngineInput) -> Step:
         """Take one input.
 
@@ -226,6 +237,8 @@ class InteractiveEngine:
         run, state = self._run, self._run.state
         if self._live:
             raise IllegalInput("Started for a run that is under way")
+        if started.message is not None:
+            self.require_movable(started.message.node_id)
         self._live = True
         if not state.started:
             state.started = True
@@ -235,7 +248,7 @@ class InteractiveEngine:
                     if not facts.parents:
                         run.events.append(ChatMessage(facts.id, "user", text))
         else:
-            recover(run)
+            recover(run, started.message)
         start_ready_nodes(run)
 
     def _stop(self, stopped: Stopped) -> None:

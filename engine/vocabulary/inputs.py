@@ -20,9 +20,14 @@ class Entrypoint(Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class Started(Struct, frozen=True, gc=False, tag="started"):
-    """The run begins, or goes on after it was restored from a checkpoint."""
+    """The run begins, or goes on after it was restored from a checkpoint.
+
+    `message` is what a person says to one node as the run goes on; the node has to wait for an
+    answer, or to have failed or been interrupted.
+    """
 
     at: float
+    message: MessageQueued | None = None
 
 
 class ModelReplied(Struct, frozen=True, gc=False, tag="model_replied"):

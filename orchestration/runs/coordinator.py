@@ -145,25 +145,33 @@ class RunCoordinator:
         await self._drive.close()
         await self._handoffs.aclose()
 
-    def continue_(self) -> None:
+    def continue_(self, node_id: str | None = None, text: str = "") -> None:
         """Go on after a stop or a failure: what was interrupted is retried, what waited waits.
+
+        With `node_id` that node takes `text` as its answer, or retries with it.
 
         Raises:
             NoContinuableRun: the run is on, or has completed.
+            InteractionError: the node takes no message; the run is as it was.
         """
         if not self.is_over or self.view.status not in CONTINUABLE:
             raise NoContinuableRun(self.run_id, self.view.status if self.is_over else "on")
         setup = self._setup
-        self._engine = InteractiveEngine.restore(
+        engine = InteractiveEngine.restore(
             self._engine.checkpoint(),
             setup.workflow,
             entropy=SeededEntropy(self._seed),
             catalog=setup.catalog,
             project_root=setup.project_root,
         )
+        message = None
+        if node_id is not None:
+            engine.require_movable(node_id)
+            message = MessageQueued(node_id, self._new_message_id(), text, self._now())
+        self._engine = engine
         self._drive = self._new_drive()
         self.view.reopen()
-        asyncio.get_running_loop().call_soon(self._begin, self._drive, ())
+        asyncio.get_running_loop().call_soon(self._begin, self._drive, (), message)
 
     def subscribe(self) -> Subscription:
         """Collect the events from now on."""
@@ -195,8 +203,7 @@ class RunCoordinator:
         A waiting node takes it as its answer, a failed or interrupted one retries with it, and one
         at work gets it before its next model call.
         """
-        self._messages += 1
-        message_id = f"message-{self._messages}"
+        message_id = self._new_message_id()
         await self._ask(MessageQueued(node_id, message_id, text, self._now()))
         return message_id
 
@@ -208,13 +215,15 @@ class RunCoordinator:
         """Take back a message that has not been delivered."""
         await self._ask(MessageWithdrawn(message_id, self._now()))
 
-    def _begin(self, drive: DriveLoop, notices: tuple[str, ...]) -> None:
+    def _begin(
+        self, drive: DriveLoop, notices: tuple[str, ...], message: MessageQueued | None = None
+    ) -> None:
         if drive.is_over:  # stopped before it began
             return
         first = self._setup.workflow.nodes[0].id
         for notice in notices:
             self._hub.emit(ChatMessage(first, "system", notice))
-        drive.start()
+        drive.start(message)
 
     def _new_drive(self) -> DriveLoop:
         setup = self._setup
@@ -231,6 +240,10 @@ class RunCoordinator:
 
     async def _ask(self, wish: EngineInput) -> None:
         await self._drive.ask(wish)
+
+    def _new_message_id(self) -> str:
+        self._messages += 1
+        return f"message-{self._messages}"
 
     def _now(self) -> float:
         return self._setup.clock()

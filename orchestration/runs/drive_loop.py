@@ -20,6 +20,7 @@ from engine.vocabulary.errors import (
 from engine.vocabulary.events import RunError, RunEvent, UsageReported
 from engine.vocabulary.inputs import (
     EngineInput,
+    MessageQueued,
     ModelReplied,
     Started,
     Stopped,
@@ -144,9 +145,12 @@ class DriveLoop:
         """Whether the run has ended."""
         return self._outcome is not None and not isinstance(self._outcome, NeedsInteraction)
 
-    def start(self) -> None:
-        """Begin, or go on with a restored engine, at the next turn of the event loop."""
-        self._post(Started(self._clock()))
+    def start(self, message: MessageQueued | None = None) -> None:
+        """Begin, or go on with a restored engine, at the next turn of the event loop.
+
+        `message` has to be one that the restored engine takes.
+        """
+        self._post(Started(self._clock(), message))
 
     def ask(self, given: EngineInput) -> asyncio.Future[None]:
         """Feed what a person wants; the future ends when it was taken, or holds the refusal."""

@@ -7,8 +7,10 @@ import json
 import pytest
 
 from engine.run.state import NodePhase
+from engine.vocabulary.effects import CallModel
 from engine.vocabulary.errors import (
     CheckpointError,
+    InteractionError,
     MixedToolTurn,
     PermanentFailure,
     StaleNodeIds,
@@ -17,7 +19,7 @@ from engine.vocabulary.errors import (
     WorkflowMismatch,
 )
 from engine.vocabulary.events import NodeAwaitingInput, ToolApprovalRequested
-from engine.vocabulary.inputs import HumanAnswered, Stopped
+from engine.vocabulary.inputs import HumanAnswered, MessageQueued, Started, Stopped
 from engine.vocabulary.messages import (
     Attachment,
     InputRequest,
@@ -99,6 +101,24 @@ def test_a_failed_node_stays_failed() -> None:
     world = stop(World(workflow(nodes=["a"]), {"a": [PermanentFailure("x")]}).start())
 
     assert world.restored().start().needs == world.engine.waiting()
+
+
+def test_a_run_goes_on_with_a_message_to_a_node_that_can_take_one() -> None:
+    flow = workflow([("a", "b")])
+    world = stop(World(flow, {"a": [PermanentFailure("x")]}).start())
+
+    again = world.restored()
+    before = again.engine.checkpoint()
+    for stranger in ("b", "zzz"):
+        with pytest.raises(InteractionError):
+            again.engine.feed(Started(0, MessageQueued(stranger, "m", "Hello?", 0)))
+    assert again.engine.checkpoint() == before
+    step = again.engine.feed(Started(0, MessageQueued("a", "m", "Try the other file.", 0)))
+
+    (call,) = step.effects
+    assert isinstance(call, CallModel)
+    assert call.request.transcript[-1] == UserMessage("Try the other file.")
+    assert call.request.model_attempt == 2
 
 
 def test_after_a_crash_reads_are_read_again_and_writes_are_said_to_be_uncertain() -> None:

@@ -8,9 +8,12 @@ import pytest
 
 from engine.vocabulary import events as ev
 from engine.vocabulary.errors import (
+    NodeNotActive,
     RunIsOver,
     TransientFailure,
+    UnknownNode,
 )
+from engine.vocabulary.messages import UserMessage
 from engine.vocabulary.report import NeedsInteraction, RunCancelled, RunCompleted
 from engine.vocabulary.requests import AgentRequest
 from orchestration.errors import NoContinuableRun
@@ -152,17 +155,28 @@ def test_a_stopped_run_can_go_on_with_a_message_to_the_node_that_was_stopped(
 ) -> None:
     async def body() -> None:
         held = Held(OK)
-        again = Held(ask("?"))
-        rig = RunRig(TWO, {"a": [held, again, OK], "b": [OK]}, tmp_path)
+        flow = workflow([("a", "c")], nodes=["b"], agents={"b": ASKING})
+        rig = RunRig(flow, {"a": [held, OK], "b": [ask("?"), OK], "c": [OK]}, tmp_path)
         rig.run.start()
         await held.begun.wait()
+        await until(lambda: rig.view.pending_inputs)
         await rig.run.stop()
-        rig.run.continue_()
-        await again.begun.wait()
-        await rig.run.send_message("a", "Make it blue")
-        again.release.set()
+        for nobody, error in (("c", NodeNotActive), ("zzz", UnknownNode)):
+            with pytest.raises(error):
+                rig.run.continue_(nobody, "Hello?")
+        assert (rig.run.is_over, rig.status()) == (True, RunStatus.STOPPED)
+        rig.run.continue_("a", "Make it blue")
+        outcome = await settled_needs(rig)
+        assert [pending.node_id for pending in outcome.inputs] == ["b"]
+        requests = rig.model.requests_of("a")
+        assert [request.model_attempt for request in requests] == [1, 2]
+        assert requests[-1].transcript[-1] == UserMessage("Make it blue")
+        await rig.run.stop()
+        rig.run.continue_("b", "Yes")
         assert isinstance(await rig.run.settled(), RunCompleted)
-        assert "Make it blue" in texts(rig.model.requests_of("a")[-1])
+        assert rig.model.requests_of("b")[-1].transcript[-1] == UserMessage("Yes")
+        said = [(e.role, e.content) for e in rig.view.chat["b"] if e.role == "user"]
+        assert said == [("user", "Yes")]
 
     run_async(body)
 
