@@ -172,7 +172,7 @@ def unconnected(cause: str, label: str, address: str, *, is_local: bool) -> str:
     if cause in (_NO_REPLY, _CUT_OFF):
         return f"{label} at {address}: {cause}"
     hint = "is the server running?" if is_local else "check the address and the network"
-    return f"{label} cannot be reached at {address}: {cause}; {hint}"
+    return f"{label} cannot be reached at {address}: {cause} ({hint})"
 
 
 def redacted(text: str, secrets: Iterable[str]) -> str:

@@ -199,7 +199,7 @@ def failed(ended: Ended) -> str:
 def test_a_refused_connection(bench: Bench) -> None:
     bench.url = refused_url()
     sentence = failed(bench.run(one()))
-    assert f"{bench.url}: connection refused; is the server running?" in sentence
+    assert f"{bench.url}: connection refused (is the server running?)" in sentence
 
 
 @pytest.mark.parametrize(

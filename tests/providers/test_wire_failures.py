@@ -134,8 +134,8 @@ def test_nobody_listening_is_transient_and_says_where_and_what_to_do(script: Wir
         use(config_for(script, url), lambda port: port.invoke(node_request(MODEL)))
     failure = raised.value.failure
     assert failure == TransientFailure(
-        f"Custom OpenAI-compatible API cannot be reached at {url}: connection refused; "
-        "is the server running?"
+        f"Custom OpenAI-compatible API cannot be reached at {url}: connection refused "
+        "(is the server running?)"
     )
 
 
@@ -145,7 +145,7 @@ def test_an_unknown_host_is_transient_and_says_so(script: WireScript) -> None:
             config_for(script, "http://nowhere.invalid"),
             lambda port: port.invoke(node_request(MODEL)),
         )
-    assert "http://nowhere.invalid: the host name cannot be resolved; check" in str(raised.value)
+    assert "http://nowhere.invalid: the host name cannot be resolved (check" in str(raised.value)
 
 
 @pytest.mark.parametrize("stall", ["before", "within"])
