@@ -55,6 +55,15 @@ def deliver_queued(run: RunContext, node: NodeState) -> None:
     node.queued = None
 
 
+def return_queued(run: RunContext, node: NodeState) -> None:
+    """Say of the node's queued messages that they came too late."""
+    for message in node.queued or ():
+        run.messages.pop(message.message_id, None)
+        text = f"Not delivered, because the node had finished: {message.text}"
+        run.events.append(ChatMessage(node.id, "system", text))
+    node.queued = None
+
+
 def say_as_user(
     run: RunContext, node: NodeState, text: str, attachments: tuple[Any, ...] = ()
 ) -> None:
@@ -118,9 +127,8 @@ def accept_output(run: RunContext, node: NodeState, reply: Completed) -> None:
     run.forget_input(node.id)
     if handoff is not None:
         run.handoffs[node.id] = handoff
-    for message in node.queued or ():
-        run.messages.pop(message.message_id, None)
-    node.queued = None
+    if node.queued:
+        return_queued(run, node)
     run.enter(node, NodePhase.DONE)
     run.remaining -= 1
     run.events.append(NodeCompleted(node.id, facts.label, output, handoff, reply.repairs))

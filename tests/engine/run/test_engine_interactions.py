@@ -235,6 +235,17 @@ def test_a_message_that_came_while_the_node_was_about_to_ask_is_the_answer() -> 
     assert world.outcome is None
 
 
+def test_a_message_that_came_too_late_is_said_to_be_undelivered() -> None:
+    world = World(workflow(nodes=["a"], defaults=ASKING), manual=True).start()
+    world.engine.feed(message("Blue, by the way."))
+    world.reply("a", done())
+
+    (told,) = world.events_of(ChatMessage)
+    assert (told.role, told.node_id) == ("system", "a")
+    assert told.content.endswith(": Blue, by the way.")
+    assert isinstance(world.outcome, RunCompleted)
+
+
 def test_a_message_answers_a_waiting_node_and_retries_a_failed_one() -> None:
     world = asking("a")
     world.apply(world.engine.feed(message("Blue")))
