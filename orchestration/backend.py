@@ -134,6 +134,18 @@ class Backend:
         else:
             run.continue_(node_id, message)
 
+    def is_continuable(self, run_id: str) -> bool:
+        """Whether `continue_run` can take the run up: it was stopped or has failed."""
+        return self._runs.get(run_id).is_continuable
+
+    def clear_trace(self, run_id: str) -> None:
+        """Forget the trace of a run that is over; its chats and outputs stay.
+
+        Raises:
+            RunStillActive: it is on.
+        """
+        self._runs.get(run_id).clear_trace()
+
     async def answer(self, run_id: str, node_id: str, text: str, pause_id: str = "") -> None:
         """Answer a waiting node; `pause_id` names the question that is meant."""
         await self._runs.get(run_id).answer(node_id, text, pause_id)

@@ -40,6 +40,14 @@ class RunAlreadyActive(UserError):
         )
 
 
+class RunStillActive(UserError):
+    """Something that can only be done to a run that is over."""
+
+    def __init__(self, run_id: str) -> None:
+        self.run_id = run_id
+        super().__init__(f"run '{run_id}' is still on; stop it first")
+
+
 class NoContinuableRun(UserError):
     """Only a run that was stopped or has failed can be continued."""
 

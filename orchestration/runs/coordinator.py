@@ -30,7 +30,7 @@ from engine.vocabulary.inputs import (
 )
 from engine.vocabulary.ports import ModelPort, ToolCatalog, ToolPort
 from engine.vocabulary.report import RunOutcome
-from orchestration.errors import NoContinuableRun
+from orchestration.errors import NoContinuableRun, RunStillActive
 from orchestration.runs.drive_loop import DriveLoop
 from orchestration.runs.entropy import SEED_BYTES, SeededEntropy
 from orchestration.runs.event_hub import EventHub, EventRecord, Subscription
@@ -127,6 +127,11 @@ class RunCoordinator:
         """Whether the run has completed, failed or been stopped."""
         return self._drive.is_over
 
+    @property
+    def is_continuable(self) -> bool:
+        """Whether the run was stopped or has failed, so that `continue_` can take it up."""
+        return self.is_over and self.view.status in CONTINUABLE
+
     def start(self) -> None:
         """Begin at the next turn of the event loop: who subscribes now misses nothing."""
         asyncio.get_running_loop().call_soon(self._begin, self._drive, self._setup.notices)
@@ -154,7 +159,7 @@ class RunCoordinator:
             NoContinuableRun: the run is on, or has completed.
             InteractionError: the node takes no message; the run is as it was.
         """
-        if not self.is_over or self.view.status not in CONTINUABLE:
+        if not self.is_continuable:
             raise NoContinuableRun(self.run_id, self.view.status if self.is_over else "on")
         setup = self._setup
         engine = InteractiveEngine.restore(
@@ -172,6 +177,16 @@ class RunCoordinator:
         self._drive = self._new_drive()
         self.view.reopen()
         asyncio.get_running_loop().call_soon(self._begin, self._drive, (), message)
+
+    def clear_trace(self) -> None:
+        """Forget the rows of the trace; chats, outputs and everything else stay.
+
+        Raises:
+            RunStillActive: the run is not over.
+        """
+        if not self.is_over:
+            raise RunStillActive(self.run_id)
+        self.view.trace_log.clear()
 
     def subscribe(self) -> Subscription:
         """Collect the events from now on."""

@@ -31,6 +31,11 @@ class TraceLog:
             TraceEntry(time, node_id, self._labels.get(node_id, node_id), status, message)
         )
 
+    def clear(self) -> None:
+        """Forget the rows; the times stay."""
+        self._catch_up()
+        self._rows = []
+
     @property
     def rows(self) -> list[TraceEntry]:
         """All rows so far."""

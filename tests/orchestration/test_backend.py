@@ -15,9 +15,15 @@ from engine.vocabulary.messages import UserMessage
 from engine.vocabulary.report import NeedsInteraction, RunCompleted
 from engine.vocabulary.tools import SUBMIT_TOOL, ApprovalMode
 from orchestration.composition import open_backend
-from orchestration.errors import NoContinuableRun, RunAlreadyActive, RunNotFound, UserError
+from orchestration.errors import (
+    NoContinuableRun,
+    RunAlreadyActive,
+    RunNotFound,
+    RunStillActive,
+    UserError,
+)
 from orchestration.runs.requests import RunOverrides, RunRequest
-from orchestration.runs.view_values import RunStatus
+from orchestration.runs.view_values import RunStatus, TraceStatus
 from orchestration.settings.model import Limits, Settings
 from tests.support.engine_driver import workflow
 from tests.support.loopback import Answer, Hang, LoopbackServer
@@ -129,6 +135,30 @@ def test_a_run_is_steered_by_its_id(data_dir: Path) -> None:
             await backend.continue_run(run_id)
         with pytest.raises(RunNotFound):
             await backend.stop_run("no-such-run")
+        await backend.aclose()
+
+    run_async(body)
+
+
+def test_the_trace_of_a_run_that_is_over_can_be_cleared_and_its_chat_stays(data_dir: Path) -> None:
+    async def body() -> None:
+        backend = scripted_backend({"a": [ask("One?"), OK]}, data_dir)
+        run_id = await backend.start_run(request_of(named("one"), "Go"))
+        await backend.settled(run_id)
+        view = backend.view(run_id)
+        with pytest.raises(RunStillActive):
+            backend.clear_trace(run_id)
+        assert view.trace
+        assert not backend.is_continuable(run_id), "it is on"
+        await backend.stop_run(run_id)
+        assert backend.is_continuable(run_id)
+        backend.clear_trace(run_id)
+        assert (view.trace, view.timings["a"].queued_at is None) == ([], False)
+        assert [entry.content for entry in view.chat["a"]] == ["Go", "One?"]
+        await backend.continue_run(run_id, "a", "1")
+        assert isinstance(await backend.settled(run_id), RunCompleted)
+        assert view.trace[-1].status is TraceStatus.COMPLETED
+        assert not backend.is_continuable(run_id), "it has completed"
         await backend.aclose()
 
     run_async(body)
