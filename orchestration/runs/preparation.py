@@ -166,12 +166,14 @@ def _connection(
 ) -> ProviderConfig | str:
     """How the provider is reached, or why it cannot be, in a sentence."""
     spec, profile = SPECS[provider_id], providers.profile(provider_id)
-    key = providers.key_from_environment(spec)
-    if key is None and profile.key_ref is not None:
+    key = None
+    if profile.key_ref is not None:
         try:
             key = secrets.get(profile.key_ref)
         except UserError as error:
-            return str(error)
+            if providers.key_from_environment(spec) is None:
+                return str(error)
+    key = key or providers.key_from_environment(spec)
     if key is None and spec.auth.required:
         return f"the stored key of {spec.label} is gone: store it anew or set {spec.auth.env_var}"
     wire = overrides.wire or profile.wire

@@ -75,7 +75,7 @@ class Providers:
         return self.profile(spec.id).default_model or spec.default_model
 
     def key_from_environment(self, spec: ProviderSpec) -> str | None:
-        """The key that the environment holds; it wins over one that is stored."""
+        """The key that the environment holds; one that the user has stored wins over it."""
         return self._env.get(spec.auth.env_var, "").strip() or None if spec.auth.env_var else None
 
     def has_key(self, spec: ProviderSpec) -> bool:

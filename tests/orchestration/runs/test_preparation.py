@@ -40,7 +40,9 @@ def test_a_blank_variable_holds_no_key(desk: Desk) -> None:
     assert "OPENAI_API_KEY" in desk.refusals(one(provider_id="openai"))[0]
 
 
-def test_a_stored_key_is_used_and_the_environment_wins_over_it(desk: Desk) -> None:
+def test_a_stored_key_wins_over_the_environment_which_stands_in_where_it_is_gone(
+    desk: Desk,
+) -> None:
     desk.settings = Settings(providers={"openai": ProviderProfile(key_ref="openai")})
     desk.keys = Keys(openai="stored")
     run = desk.prepare(one())
@@ -49,7 +51,10 @@ def test_a_stored_key_is_used_and_the_environment_wins_over_it(desk: Desk) -> No
     assert key is not None
     assert key.reveal() == "stored"
     desk.env = {"OPENAI_API_KEY": "env"}
-    desk.keys = Keys()
+    key = desk.prepare(one()).connections["openai"].api_key
+    assert key is not None
+    assert key.reveal() == "stored"
+    desk.keys = Keys(openai=None)
     key = desk.prepare(one()).connections["openai"].api_key
     assert key is not None
     assert key.reveal() == "env"
@@ -73,6 +78,10 @@ def test_a_store_that_cannot_be_read_is_a_problem_too(desk: Desk) -> None:
     desk.settings = Settings(providers={"openai": ProviderProfile(key_ref="openai")})
     desk.keys = Broken()
     assert "the file of keys is damaged" in desk.refusals(one())[0]
+    desk.env = {"OPENAI_API_KEY": "env"}
+    key = desk.prepare(one()).connections["openai"].api_key
+    assert key is not None
+    assert key.reveal() == "env"
 
 
 def test_local_and_custom_endpoints_need_no_key(desk: Desk) -> None:
