@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from PySide6.QtCore import QEventLoop
 from PySide6.QtWidgets import QApplication
 
+from app.kit.garbage import UiThreadGarbage
+
 if TYPE_CHECKING:
     import asyncio
 
@@ -55,7 +57,7 @@ def run(
     # Only now: loading asyncio and qasync takes a fifth of the time to the first frame.
     import qasync
 
-    gc.enable()
+    garbage = UiThreadGarbage(application)
 
     with qasync.QEventLoop(application) as loop:
         loop.set_exception_handler(failures.from_loop)
@@ -77,6 +79,7 @@ def run(
             return 1
         finally:
             life.end()
+            garbage.stop()
             failures.remove()
 
 

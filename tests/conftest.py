@@ -5,6 +5,7 @@ A test that provokes errors which are logged asks for pytest's `caplog` and judg
 
 from __future__ import annotations
 
+import gc
 import itertools
 import logging
 import os
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from app.kit.garbage import collect_what_is_due
 from tests.support.leak_check import LeakCheck, TaskWatch
 from tests.support.log_guard import LogGuard
 from tests.support.network_guard import NetworkGuard
@@ -39,6 +41,8 @@ os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
 settings.register_profile("any-machine", deadline=None, print_blob=True, max_examples=50)
 settings.register_profile("thorough", settings.get_profile("any-machine"), max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "any-machine"))
+
+_WINDOW_TESTS = Path(__file__).parent / "app"
 
 _patch = pytest.MonkeyPatch()
 _network = NetworkGuard()
@@ -85,6 +89,23 @@ def data_dir(_own_folders: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = _own_folders / "data" / str(next(_numbers))
     monkeypatch.setenv("OPENFLOW_DATA_DIR", str(folder))
     return folder
+
+
+@pytest.fixture(autouse=True)
+def _garbage_on_the_main_thread(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A Qt object that is collected on a thread not its own takes the process down later on.
+
+    The program keeps Python from doing so, and so do the tests of the window.
+    """
+    if request.path.is_relative_to(_WINDOW_TESTS):
+        gc.disable()
+        yield
+        collect_what_is_due()
+    else:
+        if not gc.isenabled():
+            gc.collect()
+            gc.enable()
+        yield
 
 
 @pytest.fixture(autouse=True)
