@@ -2,6 +2,7 @@
 
 Every node's or turn's body is a no-op, so that what is measured is what the engine adds.
 OpenFlow runs whole: context, completion protocol, schema validation, events, projection, journal.
+Nodes hand over their outputs alone, since nobody else writes a document for each node.
 """
 
 from __future__ import annotations
@@ -85,6 +86,7 @@ def workflow_of(graph: Parents) -> Workflow:
         "task_prompt": "Do your part.",
         "model": "no-op",
         "output_schema": SCHEMA,
+        "handoff": {"format": "legacy"},
     }
     return Workflow.model_validate(
         {
