@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from app.kit.garbage import collect_what_is_due
 from tests.support.leak_check import LeakCheck, TaskWatch
 from tests.support.log_guard import LogGuard
 from tests.support.network_guard import NetworkGuard
@@ -100,7 +99,7 @@ def _garbage_on_the_main_thread(request: pytest.FixtureRequest) -> Iterator[None
     if request.path.is_relative_to(_WINDOW_TESTS):
         gc.disable()
         yield
-        collect_what_is_due()
+        gc.collect()
     else:
         if not gc.isenabled():
             gc.collect()
