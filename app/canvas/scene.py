@@ -61,6 +61,10 @@ class WorkflowScene(QGraphicsScene):
             return rect
         return rect.adjusted(-CARD_MARGIN, -CARD_MARGIN, CARD_MARGIN, CARD_MARGIN)
 
+    def has_cards_in(self, rect: QRectF) -> bool:
+        """Whether a card lies in this part of the scene, if only with an edge."""
+        return any(item.shape_rect().intersects(rect) for item in self._items.values())
+
     def show_run(self, infos: Mapping[str, NodeRunInfo]) -> None:
         """Show how the nodes stand; nodes that are not named are idle."""
         self._infos = infos

@@ -35,7 +35,8 @@ _ARROWS = {
 }
 _MARGIN = 28
 _FOOT = 60
-"""Free at the bottom of a fitted graph, in pixels: the zoom bar stands there."""
+_CORNER = 190
+"""Height and width of the lower left corner, in pixels, which the zoom bar takes."""
 
 
 class CanvasView(QGraphicsView):
@@ -108,15 +109,24 @@ class CanvasView(QGraphicsView):
         """Show the whole graph."""
         self._fits = True
         rect = self._scene.content_rect()
-        room = self.viewport().rect().adjusted(_MARGIN, _MARGIN, -_MARGIN, -_FOOT)
-        if rect.isEmpty() or room.width() <= 0 or room.height() <= 0:
+        if rect.isEmpty() or not self._fit_above(rect, _MARGIN):
             self._set_scale(1.0)
             self.centerOn(QPointF(0, 0))
             return
+        corner = QRect(0, self.viewport().height() - _FOOT, _CORNER, _FOOT)
+        if self._scene.has_cards_in(self.mapToScene(corner).boundingRect()):
+            self._fit_above(rect, _FOOT)
+
+    def _fit_above(self, rect: QRectF, foot: int) -> bool:
+        """Show `rect` with so many pixels free below it; tells whether there is room at all."""
+        room = self.viewport().rect().adjusted(_MARGIN, _MARGIN, -_MARGIN, -foot)
+        if room.width() <= 0 or room.height() <= 0:
+            return False
         scale = min(room.width() / rect.width(), room.height() / rect.height(), FIT_SCALE)
         scale = max(_LEAST_FIT, scale)
         self._set_scale(scale)
-        self.centerOn(rect.center() + QPointF(0, (_FOOT - _MARGIN) / 2 / scale))
+        self.centerOn(rect.center() + QPointF(0, (foot - _MARGIN) / 2 / scale))
+        return True
 
     def reveal(self, node_id: str) -> None:
         """Bring a node into view if it is not."""

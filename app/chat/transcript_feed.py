@@ -268,15 +268,13 @@ class TranscriptFeed:
         self._failure_row(event.node_id, event.error, time, can_retry=False)
 
     def _failure_row(self, node_id: str, error: str, time: float, *, can_retry: bool) -> None:
-        row = self._add(FAILURE, node_id, time, error)
+        row = self._add(FAILURE, node_id, time, error[:1].upper() + error[1:])
         row.payload = can_retry
         self._open(row)
 
     def _run_error(self, event: ev.RunError, time: float) -> None:
         self._close_streams()
-        row = self._add(FAILURE, "", time, event.message)
-        row.payload = False
-        self._open(row)
+        self._failure_row("", event.message, time, can_retry=False)
 
     def _finished(self, event: ev.Finished, time: float) -> None:
         parts = [

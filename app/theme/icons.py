@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from PySide6.QtCore import QByteArray, Qt
-from PySide6.QtGui import QGuiApplication, QIcon, QPixmap
+from PySide6.QtGui import QColor, QGuiApplication, QIcon, QPixmap
 
 import resources
 from app.theme.tokens import Tokens
@@ -27,9 +27,7 @@ class IconSet:
         icon = self._icons.get(key)
         if icon is None:
             icon = QIcon(self.pixmap(name, color, size))
-            faint = self._tokens.tint(color, 0.35).name(
-                self._tokens.color(color).NameFormat.HexArgb
-            )
+            faint = self._tokens.tint("text_second", 0.6).name(QColor.NameFormat.HexArgb)
             icon.addPixmap(self._draw(name, faint, size), QIcon.Mode.Disabled)
             self._icons[key] = icon
         return icon

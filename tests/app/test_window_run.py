@@ -313,7 +313,7 @@ def test_a_failed_node_can_be_retried(driver: WindowDriver, qt_loop: QtLoop) -> 
         run.tell(ev.NodeErrored("idea", "Clarify idea", "too many requests"))
         await driver.settle()
         assert driver.statuses()["idea"] == "Failed"
-        assert "too many requests" in driver.texts()[-1]
+        assert "Too many requests" in driver.texts()[-1]
         assert driver.chat.composer.line.text().startswith("Retrying Clarify idea")
 
         driver.click(driver.card_button("Retry"))

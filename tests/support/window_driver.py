@@ -30,6 +30,7 @@ class WindowDriver:
     def __init__(
         self, file: Path | None, state: WindowState | None = None, backend: Backend | None = None
     ) -> None:
+        self._timers_before = active_timers()
         self.backend = FakeBackend()
         self._real = backend or self.backend.as_backend
         self.window: MainWindow = window_with(file, state or WindowState(None))
@@ -55,8 +56,7 @@ class WindowDriver:
         self.window.hide()
         self.window.deleteLater()
         application.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
-        timers = [each for each in gc.get_objects() if isinstance(each, QTimer)]
-        left = [timer for timer in timers if isValid(timer) and timer.isActive()]
+        left = [timer for timer in active_timers() if timer not in self._timers_before]
         assert not left, f"timers were left running: {left}"
 
     async def run(self, text: str = "") -> FakeRun:
@@ -132,6 +132,12 @@ class WindowDriver:
     def focused(self) -> QWidget | None:
         """Where keys go."""
         return QApplication.focusWidget()
+
+
+def active_timers() -> list[QTimer]:
+    """Every timer that Python knows of and that runs."""
+    timers = [each for each in gc.get_objects() if isinstance(each, QTimer)]
+    return [timer for timer in timers if isValid(timer) and timer.isActive()]
 
 
 def begin(run: FakeRun, node: str = "idea", label: str = "Clarify idea") -> None:
