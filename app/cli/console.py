@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
-from typing import Any
+from typing import Any, TextIO
+
+from app.cli.visible import visible, visible_json
 
 
 class OutputLost(Exception):
@@ -33,7 +36,7 @@ def write_json(value: Any) -> None:
     Raises:
         OutputLost: it could not be written.
     """
-    text = json.dumps(value, indent=2, ensure_ascii=False)
+    text = visible_json(json.dumps(value, indent=2, ensure_ascii=False))
     try:
         data = text.encode("utf-8")
     except UnicodeEncodeError:  # half a surrogate pair in what a model wrote
@@ -51,14 +54,43 @@ def write_text(text: str) -> None:
 
 
 def say(sentence: str) -> None:
-    """Write one line to standard error."""
-    if sys.stderr is None:
-        return
+    """Write one line to standard error; what a terminal would act on is written out."""
+    show(visible(sentence) + "\n")
+
+
+def show(text: str) -> None:
+    """Write text to standard error as it is, or nowhere once nobody listens there."""
+    if sys.stderr is not None:
+        _show_on(sys.stderr, text)
+
+
+class Screen(io.TextIOBase):
+    """Standard error for a library that draws there; a screen that is gone is no error."""
+
+    def __init__(self, stream: TextIO) -> None:
+        """Take the stream itself: a library may put something of its own in its place."""
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Show the text."""
+        _show_on(self._stream, text)
+        return len(text)
+
+    def isatty(self) -> bool:
+        """Whether there is a terminal."""
+        return self._stream.isatty()
+
+    def fileno(self) -> int:
+        """The descriptor of standard error, by which its size is found."""
+        return 2
+
+
+def _show_on(stream: TextIO, text: str) -> None:
     try:
-        sys.stderr.write(" ".join(sentence.splitlines()) + "\n")
-        sys.stderr.flush()
+        stream.write(text)
+        stream.flush()
     except OSError:
-        _mute(2)  # nobody listens; the exit status still tells
+        _mute(2)  # the exit status still tells
 
 
 def _write(data: bytes) -> None:

@@ -6,8 +6,10 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO, cast
 
+from app.cli.console import Screen
+from app.cli.visible import visible
 from engine.graph.workflow import Workflow
 from engine.vocabulary import events as ev
 from orchestration.runs.event_hub import EventRecord
@@ -62,7 +64,7 @@ class RunProgress:
         from rich.live import Live
 
         self._live = Live(
-            console=Console(file=sys.stderr),
+            console=Console(file=cast(TextIO, Screen(sys.stderr))),
             get_renderable=self._draw,
             refresh_per_second=8,
             transient=True,
@@ -97,7 +99,7 @@ class RunProgress:
             mark, style = _MARKS[states[node_id]]
             began = self._began.get(node_id)
             took = f"  {time.monotonic() - began:.0f} s" if began is not None else ""
-            label = self._labels.get(node_id, node_id)
+            label = visible(self._labels.get(node_id, node_id))
             table.add_row(Text(mark, style), Text(f"{label}{took}"))
         if len(open_nodes) > MAX_ROWS:
             table.add_row("", Text(f"and {len(open_nodes) - MAX_ROWS} more", "dim"))

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
-from app.cli.console import say
+from app.cli.console import say, show
 from engine.vocabulary.messages import Question
 from engine.vocabulary.report import PendingApproval, PendingInput
 from orchestration.runs.answers import ApprovalAnswer
@@ -80,8 +79,7 @@ class TerminalPrompts:
             return ApprovalAnswer(allow=False, reason=typed)
 
     async def _line(self, prompt: str) -> str | None:
-        sys.stderr.write(prompt)
-        sys.stderr.flush()
+        show(prompt)
         return await _in_daemon_thread(self._read_line)
 
 

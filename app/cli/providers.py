@@ -9,6 +9,7 @@ import typer
 
 from app.cli.console import say, stdout_is_terminal, write_json
 from app.cli.session import DataDir, Debug, Session
+from app.cli.visible import visible
 
 commands = typer.Typer(help="Providers: which are ready, and why not.", no_args_is_help=False)
 
@@ -47,7 +48,7 @@ def list_providers(context: typer.Context, data_dir: DataDir = None, debug: Debu
         mark = "[green]ready[/]" if status.ready else "[dim]-[/]"
         name = f"{status.id} (active)" if status.is_active else status.id
         told = (name, status.label, status.default_model, status.reason)
-        table.add_row(mark, *map(Text, told))
+        table.add_row(mark, *(Text(visible(cell)) for cell in told))
     Console().print(table)
 
 

@@ -9,6 +9,7 @@ import typer
 
 from app.cli.console import say, stdout_is_terminal, write_json
 from app.cli.session import DataDir, Debug, Session
+from app.cli.visible import visible
 from engine.graph.problems import Problem
 from engine.graph.validation import validate as validate_graph
 
@@ -71,5 +72,5 @@ def _show(problems: tuple[Problem, ...], missing: tuple[Problem, ...]) -> None:
     for problem in (*problems, *missing):
         style = "red" if problem in problems else "yellow"
         where = problem.node_id or problem.edge_id or "workflow"
-        table.add_row(Text(where), Text(problem.message), style=style)
+        table.add_row(Text(visible(where)), Text(visible(problem.message)), style=style)
     console.print(table)

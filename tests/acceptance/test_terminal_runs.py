@@ -21,7 +21,7 @@ from orchestration.workflow_catalog import save_workflow
 from providers.specs import Wire
 from tests.support.command_line import CommandLine
 from tests.support.graphs import agent_node, graph
-from tests.support.loopback import Answer, LoopbackServer
+from tests.support.loopback import Answer, Gate, LoopbackServer
 from tests.support.terminal import AtTerminal
 from tests.support.wire_scripts import SCRIPTS, submit_arguments
 
@@ -116,6 +116,37 @@ def test_ctrl_c_at_a_question_ends_the_program(tmp_path: Path, server: LoopbackS
     assert status == 130
     assert json.loads(out)["status"] == "stopped"
     assert "Traceback" not in terminal.shown
+
+
+def test_nothing_that_a_model_or_a_file_says_acts_on_the_terminal(
+    tmp_path: Path, server: LoopbackServer
+) -> None:
+    hostile = "x\x9b31m\u202e\x1b]0;title\x07"
+    server.play(
+        calls(REQUEST_INPUT_TOOL, assistant_message=hostile),
+        CHAT.answer(calls=(("c9", SUBMIT_TOOL, submit_arguments({"summary": hostile})),)),
+    )
+    node = agent_node("a", request_user_input=True).model_copy(update={"label": hostile})
+    terminal = start(tmp_path, server, graph([node]))
+    terminal.wait_for("answer>")
+    terminal.type("ok")
+    status, out = terminal.ended()
+    assert status == 0
+    assert json.loads(out)["outputs"]["a"]["summary"] == hostile
+    for active in "\x9b\u202e\x07":
+        assert active not in terminal.shown + out
+
+
+def test_a_terminal_that_goes_away_does_not_fail_the_run(
+    tmp_path: Path, server: LoopbackServer
+) -> None:
+    gate = Gate()
+    server.play(Answer((gate, *SUBMIT.parts), headers=SUBMIT.headers))
+    terminal = start(tmp_path, server, graph([agent_node("a")]))
+    terminal.wait_for("0 of 1 nodes done")
+    status, out = terminal.ended_without_screen(gate.open)
+    assert status == 0
+    assert json.loads(out)["status"] == "completed"
 
 
 def test_problems_are_shown_as_a_table(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import select
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
 
@@ -58,6 +58,15 @@ class AtTerminal:
             """Keep the screen from filling up."""
         out, _ = self._process.communicate(timeout=timeout_s)
         os.close(self._screen)
+        return self._process.returncode, (out or b"").decode()
+
+    def ended_without_screen(
+        self, then: Callable[[], None], timeout_s: float = 30
+    ) -> tuple[int, str]:
+        """Take the terminal away, do something and wait for the end."""
+        os.close(self._screen)
+        then()
+        out, _ = self._process.communicate(timeout=timeout_s)
         return self._process.returncode, (out or b"").decode()
 
     def _read(self, deadline: float) -> bool:

@@ -1,0 +1,30 @@
+"""Text of strangers made safe to show: nothing in it can move the cursor or turn letters around."""
+
+from __future__ import annotations
+
+import re
+
+# Control characters of both sets, what turns the direction of text, and further line ends.
+_ACTIVE = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+
+
+def visible(text: str) -> str:
+    """The text in one line, with characters that a terminal acts on written out as escapes."""
+    return _ACTIVE.sub(_escape, " ".join(text.splitlines()))
+
+
+def visible_json(text: str) -> str:
+    """JSON with the same value, in which such characters stand as JSON's own escapes.
+
+    Line ends and tabs between the values stay.
+    """
+    return _ACTIVE.sub(_json_escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    return match[0].encode("unicode_escape").decode("ascii")
+
+
+def _json_escape(match: re.Match[str]) -> str:
+    # JSON allows no control character in a text, so these stand between the values.
+    return match[0] if match[0] in "\n\r\t" else f"\\u{ord(match[0]):04x}"
