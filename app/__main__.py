@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,6 +22,16 @@ class WindowRequest(NamedTuple):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program and give its exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    status = _run(words)
+    if arguments is None:
+        # All is done and told. Whoever ends the program now still gets the status that is right.
+        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+            if hasattr(signal, name):  # Windows knows no hang-up
+                signal.signal(getattr(signal, name), signal.SIG_IGN)
+    return status
+
+
+def _run(words: list[str]) -> int:
     try:
         request = window_request(words)
         if request is None:

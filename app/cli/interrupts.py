@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 from collections.abc import Callable, Coroutine, Iterator
@@ -12,12 +13,17 @@ from typing import Any, TypeVar
 
 INTERRUPTED = 130
 Result = TypeVar("Result")
+# Windows knows no hang-up.
+_ENDING = tuple(
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+)
 
 
 def run_until_interrupted(work: Coroutine[Any, Any, Result]) -> Result | None:
     """Run a coroutine in an event loop of its own.
 
-    Ctrl+C (or a request of the system to end) cancels it; it may still give a result.
+    Ctrl+C (or a request of the system to end, or a terminal that goes away) cancels it; it may
+    still give a result. A signal that the program was started to ignore stays ignored.
 
     Returns:
         Its result, `None` if it was cancelled and gave none.
@@ -50,13 +56,18 @@ def _interrupts_handled(stop: Callable[[], None]) -> Iterator[None]:
         nonlocal asked
         if asked:
             # Not through Python's streams: the signal may have come in the middle of a write.
-            os.write(2, b"openflow: ended at once\n")
+            with contextlib.suppress(OSError):
+                os.write(2, b"openflow: ended at once\n")
             # Children end with their parent: their standard input closes.
             os._exit(INTERRUPTED)
         asked = True
         stop()
 
-    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {
+        number: signal.signal(number, handle)
+        for number in _ENDING
+        if signal.getsignal(number) is not signal.SIG_IGN
+    }
     try:
         yield
     finally:

@@ -51,7 +51,7 @@ def started(code: str) -> subprocess.Popen[str]:
     return process
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_the_first_lets_the_work_end_by_itself(number: signal.Signals) -> None:
     process = started(NEAT)
     process.send_signal(number)
@@ -105,3 +105,32 @@ run_until_interrupted(work())
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=20)
     assert process.returncode == 130
+
+
+def test_what_the_program_was_started_to_ignore_stays_ignored() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+    async def look() -> object:
+        return signal.getsignal(signal.SIGHUP)
+
+    try:
+        assert run_until_interrupted(look()) is signal.SIG_IGN
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_late_signal_leaves_the_status_as_it_is(name: str) -> None:
+    code = (
+        "import atexit, os, signal, sys\n"
+        "from app.__main__ import main\n"
+        "sys.argv = ['openflow', 'run', 'no-such-file']\n"
+        f"atexit.register(os.kill, os.getpid(), signal.{name})\n"
+        "sys.exit(main())\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 2
+    assert ended.stderr.count("\n") == 1
