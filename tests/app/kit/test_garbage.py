@@ -50,10 +50,13 @@ def test_the_ui_thread_collects_in_its_loop(garbage: UiThreadGarbage) -> None:
     dropped = weakref.ref(Circle())
     loop = QEventLoop()
     weakref.finalize(dropped(), loop.quit)
-    QTimer.singleShot(20 * INTERVAL_MS, loop.quit)
+    give_up = QTimer(interval=20 * INTERVAL_MS)
+    give_up.timeout.connect(loop.quit)
+    give_up.start()
     kept = many_objects()
 
     loop.exec()
+    give_up.stop()
 
     assert dropped() is None
     assert kept
