@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _FIRST_FRAME_S = 3.0
-_NO_LOOP = "no running event loop"
 
 
 class Work(Protocol):
@@ -63,24 +63,25 @@ def run(
         loop.set_exception_handler(failures.from_loop)
         life = _Life(window, failures)
         living = loop.create_task(life.live(start_work))
+        application.aboutToQuit.connect(partial(_end_with_the_display, living))
         try:
             return int(loop.run_until_complete(living))
-        except RuntimeError as error:
-            if living.done() and str(error) != _NO_LOOP:
-                raise
-            # Qt has ended its loop by itself: the session or the display is gone.
-            logger.error("the display has gone; closing")
-            try:
-                loop.run_until_complete(life.close())
-            except RuntimeError:
-                # No loop of Qt's can run any more: there is nothing left that could wait.
-                logging.shutdown()
-                os._exit(1)
-            return 1
         finally:
             life.end()
             garbage.stop()
             failures.remove()
+
+
+def _end_with_the_display(living: asyncio.Task[int]) -> None:
+    """Qt ends its loop by itself when the display is gone.
+
+    No loop can run without one, so nothing can be waited for, and whatever is cancelled now would
+    only report that. Child processes end with their pipes.
+    """
+    if not living.done():
+        logger.error("the display has gone")
+        logging.shutdown()
+        os._exit(1)
 
 
 def build_application() -> QApplication:
