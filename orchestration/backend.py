@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -23,6 +24,7 @@ from orchestration.runs.preparation import PreparedRun, connection_to, prepare, 
 from orchestration.runs.registry import RunRegistry
 from orchestration.runs.requests import RunOverrides, RunRequest
 from orchestration.runs.run_view import RunView
+from orchestration.settings.data_folder import runs_folder
 from orchestration.settings.model import Limits, Settings
 from orchestration.settings.provider_choice import Readiness, readiness
 from orchestration.settings.quirk_store import QuirkStore
@@ -260,8 +262,8 @@ class Backend:
             embedded=self._all.embedded,
             quirks=self._all.quirks,
         )
-        added = [Path(folder) for folder in settings.added_folders]
-        return prepared, Workspace(prepared.cwd, [folder for folder in added if folder.is_dir()])
+        added = [Path(folder) for folder in settings.added_folders if os.path.isdir(folder)]
+        return prepared, Workspace(prepared.cwd, added)
 
     def _setup(self, request: RunRequest, prepared: PreparedRun, workspace: Workspace) -> RunSetup:
         run_id = str(uuid4())
@@ -275,7 +277,7 @@ class Backend:
             make_tools=partial(self._tool_port, prepared.workflow, tools, workspace),
             budget=self._budget,
             text=request.text,
-            folder=self._all.data_dir / "runs" / run_id,
+            folder=runs_folder(self._all.data_dir) / run_id,
             project_root=str(prepared.cwd) if request.cwd is not None else None,
             notices=prepared.notices,
             on_event=request.on_event,

@@ -34,6 +34,9 @@ def command_line(words: Sequence[str]) -> int:
         return WRONG_USAGE
     except typer.Abort:
         return INTERRUPTED
+    except SystemExit:
+        # The help was cut short by a reader that has enough; nothing else ends this way.
+        return 0
     except Exception as error:  # noqa: BLE001 - the outermost frame: nothing is above to tell
         if session.debug:
             traceback.print_exc()
@@ -101,6 +104,10 @@ def _tell(error: Exception) -> int:
             return WRONG_USAGE
         case OutputLost():
             say(f"openflow: standard output could not be written: {error}")
+            return FAILED
+        case OSError():
+            where = error.filename or "standard output or another file"
+            say(f"openflow: the system refuses access to {where}: {error.strerror or error}")
             return FAILED
     say(
         f"openflow: a mistake in the program stopped it ({type(error).__name__}: {error}); "

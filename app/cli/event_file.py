@@ -62,6 +62,8 @@ class EventFile:
 
 def _opened(target: str) -> BinaryIO:
     if target == "-":
+        if sys.stderr is None:
+            raise UserError("the events cannot be written to standard error: it is closed")
         return sys.stderr.buffer
     try:
         return Path(target).open("wb")

@@ -29,7 +29,7 @@ def outcome(file: Path, result: HeadlessResult) -> str | None:
     if result.error is not None:
         return f"the run of {file} failed: {result.error}"
     failed = "; ".join(f"node '{node}': {_plain(text)}" for node, text in report["failed"].items())
-    return f"the run of {file} failed at {failed}; {_advice(report['failed'].values())}"
+    return "; ".join([f"the run of {file} failed at {failed}", *_advice(report["failed"].values())])
 
 
 def _plain(text: str) -> str:
@@ -39,9 +39,13 @@ def _plain(text: str) -> str:
     return text.rstrip(". ")
 
 
-def _advice(texts: Iterable[str]) -> str:
-    kinds = [kind for kind in _ADVICE if any(text.startswith(kind) for text in texts)]
-    return _ADVICE[kinds[0]] if kinds else "see what led to it with --events FILE"
+def _advice(texts: Iterable[str]) -> list[str]:
+    """What to do, unless each text says so itself after its semicolon."""
+    silent = [text for text in texts if "; " not in text]
+    if not silent:
+        return []
+    kinds = [kind for kind in _ADVICE if any(text.startswith(kind) for text in silent)]
+    return [_ADVICE[kinds[0]] if kinds else "see what led to it with --events FILE"]
 
 
 def _waits_for(item: dict[str, Any]) -> str:

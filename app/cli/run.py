@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
 import sys
 from collections.abc import Callable, Sequence
 from enum import StrEnum
@@ -94,6 +96,7 @@ def run(
         cwd=cwd,
     )
     prepared = read_answers(_read(answers, "the answers")) if answers is not None else ()
+    _keep_from_overwriting(events, file, answers, input_file)
     event_file = EventFile(events) if events is not None else None
     try:
         result = run_until_interrupted(
@@ -175,6 +178,15 @@ def _entrypoint(text: str | None, file: str | None) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise UserError(f"the input in {source} is not UTF-8 text; save it as UTF-8") from None
+
+
+def _keep_from_overwriting(events: str | None, *read: Path | str | None) -> None:
+    for path in read:
+        if None in (events, path) or "-" in (events, path):
+            continue
+        with contextlib.suppress(OSError):
+            if os.path.samefile(str(events), str(path)):
+                raise UserError(f"--events would overwrite {path}; name another file")
 
 
 def _read(path: Path, what: str) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Iterable
 from typing import Any, Literal
 
@@ -59,7 +60,7 @@ def read_answers(data: bytes) -> tuple[PreparedAnswer, ...]:
         UserError: one sentence that says which entry is wrong and how it should look.
     """
     try:
-        entries = msgspec.json.decode(data)
+        entries = msgspec.json.decode(data.removeprefix(BOM_UTF8))
     except (msgspec.DecodeError, RecursionError) as error:
         raise UserError(f"the answers are not valid JSON: {error}") from error
     if not isinstance(entries, list):

@@ -36,7 +36,6 @@ _KINDS = {kind.name: kind for kind in (_MARKDOWN, _JSON)}
 _FILE_NAMES = {kind.file_name for kind in (_MARKDOWN, _JSON)}
 _PLAIN_ID = re.compile(r"[A-Za-z0-9\-_]{1,100}")
 _ADDRESS = re.compile(r"[A-Za-z0-9\-_.%]*[A-Za-z0-9\-_%][A-Za-z0-9\-_.%]*")
-_MAX_SEGMENT = 120
 
 
 class HandoffStore:
@@ -172,11 +171,7 @@ def segment_of(node_id: str) -> str:
     """The folder name of a node: its id as a path component, a long one ending in its digest."""
     if _PLAIN_ID.fullmatch(node_id):  # the common case, at a fraction of the cost
         return node_id
-    segment = path_segment(node_id)
-    if len(segment) > _MAX_SEGMENT:
-        digest = sha256(node_id.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-        segment = f"{segment[: _MAX_SEGMENT - 17]}-{digest}"
-    return segment
+    return path_segment(node_id)
 
 
 def is_address(segment: str, file_name: str) -> bool:

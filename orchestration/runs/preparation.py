@@ -16,7 +16,7 @@ from engine.vocabulary.ports import ToolCatalog
 from engine.vocabulary.tools import SEAL_PLAN_TOOL
 from orchestration.errors import RunRefused, UserError
 from orchestration.runs.requests import RunOverrides, RunRequest
-from orchestration.settings.data_folder import managed_folder
+from orchestration.settings.data_folder import managed_folder, runs_folder
 from orchestration.settings.model import Settings
 from orchestration.settings.provider_choice import Choice, Choices, choose
 from orchestration.settings.quirk_store import QuirkStore
@@ -98,6 +98,7 @@ def prepare(
             )
     if found:
         raise RunRefused(found)
+    _ensure_runs_can_be_stored(data_dir)
     resolved = _resolved(workflow, request.overrides, choices.choices, providers)
     return PreparedRun(
         workflow=resolved,
@@ -151,10 +152,8 @@ def _problems(
             plan_mode.evidence_source_node_id,
             field="plan_mode",
         )
-    if cwd is not None and not cwd.expanduser().is_dir():
-        yield Problem(
-            "bad_cwd", f"the execution folder {cwd} is not a folder: create it or choose another"
-        )
+    if cwd is not None and _existing_folder(cwd) is None:
+        yield _no_folder(cwd)
 
 
 def _connection(
@@ -250,24 +249,60 @@ def _missing_snapshot(kind: str, server_id: str, source: str) -> McpContextSnaps
 
 def _execution_folder(request: RunRequest, data_dir: Path) -> Path:
     if request.cwd is not None:
-        return request.cwd.expanduser().resolve()
+        chosen = _existing_folder(request.cwd)
+        if chosen is None:
+            raise RunRefused([_no_folder(request.cwd)])
+        return chosen
     folder = managed_folder(data_dir, request.workflow.id)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        writable = os.access(folder, os.W_OK)
-    except OSError as error:
-        raise RunRefused([_unusable(folder, error.strerror or str(error))]) from error
-    if not writable:
-        raise RunRefused([_unusable(folder, "it cannot be written")])
+    if why := _not_writable(folder):
+        raise RunRefused(
+            [
+                Problem(
+                    "bad_cwd",
+                    f"the execution folder {folder} cannot be used ({why}): choose one with --cwd, "
+                    "or another data folder with --data-dir",
+                )
+            ]
+        )
     return folder.resolve()
 
 
-def _unusable(folder: Path, why: str) -> Problem:
+def _existing_folder(path: Path) -> Path | None:
+    """The folder by its real path; `None` if there is none that can be entered."""
+    try:
+        folder = path.expanduser().resolve()
+    except (OSError, RuntimeError, ValueError):  # no such user, a circle of links, a NUL
+        return None
+    return folder if os.path.isdir(folder) else None
+
+
+def _no_folder(path: Path) -> Problem:
     return Problem(
-        "bad_cwd",
-        f"the execution folder {folder} cannot be used ({why}): choose one with --cwd, "
-        "or another data folder with --data-dir",
+        "bad_cwd", f"the execution folder {path} is not a folder: create it or choose another"
     )
+
+
+def _ensure_runs_can_be_stored(data_dir: Path) -> None:
+    folder = runs_folder(data_dir)
+    if why := _not_writable(folder):
+        raise RunRefused(
+            [
+                Problem(
+                    "bad_data_folder",
+                    f"nothing can be stored in {folder} ({why}): put that right "
+                    "or choose another data folder with --data-dir",
+                )
+            ]
+        )
+
+
+def _not_writable(folder: Path) -> str | None:
+    """Make the folder; give a reason if it cannot be made or written."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        return error.strerror or str(error)
+    return None if os.access(folder, os.W_OK | os.X_OK) else "it cannot be written"
 
 
 def _notices(

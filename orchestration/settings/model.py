@@ -27,7 +27,7 @@ class ProviderProfile(_Section):
     wire: Wire | None = None
     default_model: str | None = None
     model_wires: dict[str, Wire] = Field(default_factory=dict)
-    timeout_s: Annotated[float, Field(gt=0)] | None = None
+    timeout_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     reasoning_effort: str | None = None
     key_ref: str | None = None
 

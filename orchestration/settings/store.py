@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from pathlib import Path
 
 from msgspec import Struct
@@ -38,13 +39,18 @@ class SettingsStore:
             data = self.path.read_bytes()
         except FileNotFoundError:
             return LoadedSettings(Settings())
+        except NotADirectoryError:
+            raise UserError(
+                f"the data folder {self.path.parent} is not a folder; "
+                "choose another with --data-dir"
+            ) from None
         except OSError as error:
             raise UserError(
                 f"the settings file {self.path} cannot be read ({error.strerror or error}); "
                 "put its permissions right or choose another --data-dir"
             ) from error
         try:
-            return LoadedSettings(Settings.model_validate_json(data))
+            return LoadedSettings(Settings.model_validate_json(data.removeprefix(BOM_UTF8)))
         except ValidationError as error:
             return LoadedSettings(Settings(), self._put_aside(_what_is_wrong(error)))
 

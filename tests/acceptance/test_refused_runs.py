@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +118,8 @@ def test_all_problems_are_in_the_sentence(openflow: CommandLine) -> None:
         (["--base-url", "localhost"], "http://"),
         (["--approve", "maybe"], "maybe"),
         (["--nonsense"], "--nonsense"),
+        (["--cwd", "~nobody-of-that-name"], "~nobody-of-that-name"),
+        (["--data-dir", "~nobody-of-that-name"], "~nobody-of-that-name"),
     ],
 )
 def test_wrong_options(openflow: CommandLine, arguments: list[str], words: str) -> None:
@@ -131,6 +135,35 @@ def test_answers_that_do_not_fit(openflow: CommandLine, answers: str, words: str
     path = saved(openflow.folder, graph([agent_node("a", model="")]))
     (openflow.folder / "answers.json").write_text(answers)
     assert words in refused(openflow, path, "--answers", openflow.folder / "answers.json")
+
+
+def test_events_never_overwrite_what_is_read(openflow: CommandLine) -> None:
+    path = saved(openflow.folder, graph([agent_node("a", model="")]))
+    answers = openflow.folder / "answers.json"
+    answers.write_text("[]")
+    kept = path.read_bytes()
+    assert "would overwrite" in refused(openflow, path, "--events", path)
+    assert "would overwrite" in refused(
+        openflow, path, "--answers", answers, "--events", openflow.folder / "." / "answers.json"
+    )
+    assert (path.read_bytes(), answers.read_text()) == (kept, "[]")
+
+
+def test_a_full_disk_and_a_reader_that_left_while_help_is_shown(openflow: CommandLine) -> None:
+    running = openflow.start("run", "--help")
+    running.close_stdout()
+    assert running.ended().status == 0
+    with Path("/dev/full").open("wb") as full:
+        ended = subprocess.run(
+            [sys.executable, "-P", "-m", "app", "run", "--help"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env={**os.environ, **openflow.env},
+            check=False,
+        )
+    assert ended.returncode == 1
+    assert b"No space left" in ended.stderr
+    assert b"mistake" not in ended.stderr
 
 
 def test_a_command_without_its_file_says_how_to_find_out(openflow: CommandLine) -> None:

@@ -65,3 +65,9 @@ def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
     os.close(reader)
     events.put(record(1))
     assert events.close() is None
+
+
+def test_a_closed_standard_error_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stderr", None)
+    with pytest.raises(UserError, match="it is closed"):
+        EventFile("-")

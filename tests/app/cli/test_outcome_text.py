@@ -51,3 +51,10 @@ def test_everything_that_waits_is_named() -> None:
     assert said is not None
     for words in ("node 'a' (Which?)", "write by node 'b'", "node 'c'", "--answers FILE"):
         assert words in said
+
+
+def test_a_failure_that_says_what_to_do_is_not_talked_over() -> None:
+    text = "permanent: the document cannot be stored; make room there and retry"
+    said = sentence("failed", failed={"n": text})
+    assert said is not None
+    assert said.endswith("; make room there and retry")

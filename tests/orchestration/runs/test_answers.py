@@ -75,3 +75,9 @@ def test_each_answer_is_used_once_and_only_where_it_fits() -> None:
     assert book.for_approval(approval("bash", "b")) == ApprovalAnswer(allow=True, node_id="b")
     write = ApprovalAnswer(allow=False, tool_name="write")
     assert book.for_approval(approval("write", "z")) == write
+
+
+def test_a_byte_order_mark_is_read_over() -> None:
+    assert read_answers(b'\xef\xbb\xbf[{"node_id": "a", "text": "x"}]') == (
+        QuestionAnswer("a", "x"),
+    )

@@ -239,3 +239,27 @@ def test_the_list_of_providers_says_what_each_lacks(desk: Desk) -> None:
     assert found["embedded"].is_demo
     assert found["embedded"].ready
     assert not found["bedrock"].ready
+
+
+@pytest.mark.parametrize("name", ["~nobody-of-that-name", "a\0b", "x" * 5000, "file/below"])
+def test_an_execution_folder_that_cannot_be_is_a_problem(desk: Desk, name: str) -> None:
+    desk.data_dir.mkdir(exist_ok=True)
+    (desk.data_dir / "file").write_text("no folder")
+    (refusal,) = desk.refusals(
+        graph([agent_node("a", model="", provider_id="embedded")]), Path(name)
+    )
+    assert "is not a folder" in refusal
+
+
+def test_a_data_folder_that_takes_no_runs_is_found_before_the_run(desk: Desk) -> None:
+    desk.data_dir.mkdir(exist_ok=True)
+    (desk.data_dir / "runs").write_text("a file where the folder should be")
+    (refusal,) = desk.refusals(graph([agent_node("a", model="", provider_id="embedded")]))
+    assert "nothing can be stored in" in refusal
+    assert "--data-dir" in refusal
+
+
+def test_a_workflow_with_a_long_id_has_a_folder(desk: Desk) -> None:
+    workflow = graph([agent_node("a", model="", provider_id="embedded")])
+    prepared = desk.prepare(workflow.model_copy(update={"id": "x" * 5000}))
+    assert prepared.cwd.is_dir()

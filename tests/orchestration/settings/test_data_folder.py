@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from orchestration.errors import UserError
 from orchestration.settings.data_folder import data_folder, managed_folder, path_segment
 
 
@@ -33,3 +34,16 @@ def test_a_managed_folder_lies_in_the_data_folder(tmp_path: Path) -> None:
     folder = managed_folder(tmp_path, "../../etc")
     assert folder.parent == tmp_path / "workspaces" / "workflows"
     assert folder.resolve().is_relative_to(tmp_path.resolve())
+
+
+def test_a_long_id_is_cut_and_stays_apart_from_others() -> None:
+    one, other = path_segment("x" * 5000), path_segment("x" * 5000 + "y")
+    assert len(one) == len(other) == 120
+    assert one != other
+
+
+@pytest.mark.parametrize("variable", [True, False])
+def test_a_home_that_does_not_exist_is_one_sentence(variable: bool) -> None:
+    name = "~nobody-of-that-name/data"
+    with pytest.raises(UserError, match="nobody-of-that-name"):
+        data_folder(None if variable else Path(name), {"OPENFLOW_DATA_DIR": name})

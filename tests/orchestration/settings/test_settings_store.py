@@ -72,3 +72,16 @@ def test_a_save_that_fails_says_where(store: SettingsStore) -> None:
     store.path.parent.write_text("a file where the folder should be")
     with pytest.raises(UserError, match="could not be saved to"):
         store.save(Settings())
+
+
+def test_a_byte_order_mark_is_no_damage(store: SettingsStore) -> None:
+    store.path.parent.mkdir()
+    store.path.write_text('{"active_provider": "groq"}', encoding="utf-8-sig")
+    loaded = store.load()
+    assert (loaded.settings.active_provider, loaded.notice) == ("groq", None)
+
+
+def test_a_data_folder_that_is_a_file_is_named(store: SettingsStore) -> None:
+    store.path.parent.write_text("a file where the folder should be")
+    with pytest.raises(UserError, match="data is not a folder; choose another with --data-dir"):
+        store.load()
