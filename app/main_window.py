@@ -224,7 +224,7 @@ class MainWindow(QMainWindow):
             "zoom_in": self._zoom_in,
             "zoom_out": self._zoom_out,
             "zoom_reset": self._zoom_reset,
-            "zoom_fit": self.canvas.fit,
+            "zoom_fit": self.canvas.glide_to_fit,
             "theme_system": self._set_theme,
             "theme_light": self._set_theme,
             "theme_dark": self._set_theme,
@@ -281,13 +281,13 @@ class MainWindow(QMainWindow):
         self.canvas.setVisible(not alone)
 
     def _zoom_in(self) -> None:
-        self.canvas.zoom_by(1.2)
+        self.canvas.glide_by(1.2)
 
     def _zoom_out(self) -> None:
-        self.canvas.zoom_by(1 / 1.2)
+        self.canvas.glide_by(1 / 1.2)
 
     def _zoom_reset(self) -> None:
-        self.canvas.zoom_to(1.0)
+        self.canvas.glide_by(1.0 / self.canvas.scale_now)
 
     def _set_theme(self) -> None:
         for mode in ("system", "light", "dark"):

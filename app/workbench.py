@@ -60,6 +60,8 @@ class Workbench(QObject):
 
     def begin(self, path: Path | None) -> None:
         """Read the model of what is on screen already, or show that nothing is open."""
+        for notice in self._backend.notices:
+            self._window.toasts.show_error(notice)
         if path is None:
             self._presenter.ready = NOTHING_OPEN
             self._refresh()

@@ -25,11 +25,9 @@ class WorkflowDocument(QObject):
 
     Signals:
         replaced: Another graph is to be drawn.
-        model_read: `workflow` is there now (or is another one).
     """
 
     replaced = Signal()
-    model_read = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -49,7 +47,6 @@ class WorkflowDocument(QObject):
         graph = graph_of(workflow)
         if path != self.path or graph != self.graph:
             self._show(path, graph)
-        self.model_read.emit()
 
     def clear(self) -> None:
         """Show nothing."""

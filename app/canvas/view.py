@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QKeyEvent,
@@ -20,6 +22,9 @@ from app.canvas.keyboard_walk import neighbour
 from app.canvas.scene import WorkflowScene
 from app.kit.pens import solid_pen
 from app.theme.theme import Theme
+
+if TYPE_CHECKING:
+    from app.canvas.glide import Glide
 
 MIN_SCALE = 0.05
 MAX_SCALE = 3.0
@@ -64,6 +69,7 @@ class CanvasView(QGraphicsView):
         self._panning_from: QPoint | None = None
         self._space_is_down = False
         self._fits = True
+        self._glide: Glide | None = None
         # A viewport of our own: to find out the type of Qt's, every kind of widget is looked at.
         ground = QWidget(self)
         ground.setMouseTracking(True)
@@ -91,7 +97,8 @@ class CanvasView(QGraphicsView):
         return self.transform().m11()
 
     def zoom_by(self, factor: float, at: QPointF | None = None) -> None:
-        """Zoom and keep the point `at` (viewport coordinates, otherwise the middle) still."""
+        """Zoom at once; `at`, in viewport coordinates (otherwise the middle), stays still."""
+        self._stop_gliding()
         anchor = at or QPointF(self.viewport().rect().center())
         least = min(MIN_SCALE, self.scale_now)
         wanted = min(MAX_SCALE, max(least, self.scale_now * factor))
@@ -101,12 +108,24 @@ class CanvasView(QGraphicsView):
         self._scroll_by(moved)
         self._fits = False
 
-    def zoom_to(self, scale: float) -> None:
-        """Zoom to a scale around the middle."""
-        self.zoom_by(scale / self.scale_now)
+    def glide_by(self, factor: float) -> None:
+        """Zoom around the middle, in a movement that can be followed."""
+        least = min(MIN_SCALE, self.scale_now)
+        wanted = min(MAX_SCALE, max(least, self.scale_now * factor))
+        self._glide_to(wanted, self._middle())
+        self._fits = False
+
+    def glide_to_fit(self) -> None:
+        """Show the whole graph, in a movement that can be followed."""
+        start = self.scale_now, self._middle()
+        self.fit()
+        end = self.scale_now, self._middle()
+        self._look(*start)
+        self._glide_to(*end, start=start)
 
     def fit(self) -> None:
         """Show the whole graph."""
+        self._stop_gliding()
         self._fits = True
         rect = self._scene.content_rect()
         if rect.isEmpty() or not self._fit_above(rect, _MARGIN):
@@ -178,6 +197,7 @@ class CanvasView(QGraphicsView):
         """Begin to pan with the middle button or with space held, else select."""
         left_with_space = self._space_is_down and event.button() == Qt.MouseButton.LeftButton
         if event.button() == Qt.MouseButton.MiddleButton or left_with_space:
+            self._stop_gliding()
             self._panning_from = event.position().toPoint()
             self.viewport().setCursor(Qt.CursorShape.ClosedHandCursor)
             event.accept()
@@ -223,7 +243,7 @@ class CanvasView(QGraphicsView):
         elif key in (keys.Key_Return, keys.Key_Enter) and self._scene.chosen_node():
             self.node_entered.emit(self._scene.chosen_node())
         elif key == keys.Key_F and not modifiers:
-            self.fit()
+            self.glide_to_fit()
         else:
             super().keyPressEvent(event)
 
@@ -264,6 +284,30 @@ class CanvasView(QGraphicsView):
         if chosen:
             self._scene.choose_node(chosen)
             self.reveal(chosen)
+
+    def _middle(self) -> QPointF:
+        """The point of the scene in the middle of the view, to a fraction of a pixel."""
+        inverse, _ = self.viewportTransform().inverted()
+        return inverse.map(QRectF(self.viewport().rect()).center())
+
+    def _look(self, scale: float, middle: QPointF) -> None:
+        self._set_scale(scale)
+        self.centerOn(middle)
+
+    def _glide_to(
+        self, scale: float, middle: QPointF, start: tuple[float, QPointF] | None = None
+    ) -> None:
+        if self._glide is None:
+            # Imported here: nothing moves in the first frame.
+            from app.canvas.glide import Glide
+
+            self._glide = Glide(self._look, self)
+        begin = start or (self.scale_now, self._middle())
+        self._glide.go(begin, (scale, middle), self._theme.motion_ms())
+
+    def _stop_gliding(self) -> None:
+        if self._glide is not None:
+            self._glide.stop()
 
     def _set_scale(self, scale: float) -> None:
         self.resetTransform()

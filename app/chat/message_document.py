@@ -95,10 +95,6 @@ class MessageDocument:
         """The size of the laid-out text."""
         return self.document.size()
 
-    def plain_text(self) -> str:
-        """The message as it was written."""
-        return "".join(self._pieces)
-
     def paint(
         self, painter: QPainter, at: QPointF, clip: QRectF, selection: QTextCursor | None = None
     ) -> None:

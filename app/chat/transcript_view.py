@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from itertools import accumulate
 
-from PySide6.QtCore import QPointF, QRect, QRectF, Qt, Signal
+from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import (
     QAccessible,
     QAction,
@@ -40,12 +40,7 @@ class TranscriptView(QAbstractScrollArea):
 
     While the last row is in view it stays there as rows grow; otherwise the first row in view
     stays where it is, whatever settles above it.
-
-    Signals:
-        end_reached: The end is in view (or is not any more).
     """
-
-    end_reached = Signal(bool)
 
     def __init__(self, theme: Theme, make_card: CardMaker, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -358,7 +353,6 @@ class TranscriptView(QAbstractScrollArea):
         at_end = self._is_at_end or bar.maximum() == 0
         if self._to_end.isHidden() != at_end:
             self._to_end.setHidden(at_end)
-            self.end_reached.emit(at_end)
 
     def _restyle(self) -> None:
         self._blocks.clear()

@@ -8,8 +8,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QVBoxLay
 from app.theme.status_mark import StatusMark
 from app.theme.theme import Theme
 
-_INFO_MS = 5_000
-_ERROR_MS = 12_000
+_LIFE_MS = 12_000
 _MOST = 3
 _WIDTH = 360
 
@@ -30,11 +29,7 @@ class Toasts(QWidget):
 
     def show_error(self, text: str) -> None:
         """Say what went wrong."""
-        self._add(text, "cross", "failed", _ERROR_MS)
-
-    def show_info(self, text: str) -> None:
-        """Say what happened."""
-        self._add(text, "check", "done", _INFO_MS)
+        self._add(text, _LIFE_MS)
 
     def texts(self) -> list[str]:
         """What is shown now."""
@@ -54,13 +49,13 @@ class Toasts(QWidget):
         self.setVisible(self._box.count() > 0)
         self._place()
 
-    def _add(self, text: str, mark: str, color: str, life_ms: int) -> None:
+    def _add(self, text: str, life_ms: int) -> None:
         shown = self._toasts()
         for same in (toast for toast in shown if toast.text == text):
             self.remove(same)
         for oldest in self._toasts()[: max(0, self._box.count() - _MOST + 1)]:
             self.remove(oldest)
-        toast = Toast(text, mark, color, life_ms, self._theme, self)
+        toast = Toast(text, life_ms, self._theme, self)
         self._box.addWidget(toast)
         self.show()
         self.raise_()
@@ -81,9 +76,7 @@ class Toasts(QWidget):
 class Toast(QFrame):
     """One message; it stays while the pointer rests on it."""
 
-    def __init__(
-        self, text: str, mark: str, color: str, life_ms: int, theme: Theme, host: Toasts
-    ) -> None:
+    def __init__(self, text: str, life_ms: int, theme: Theme, host: Toasts) -> None:
         super().__init__(host)
         self.text = text
         self._host = host
@@ -101,7 +94,7 @@ class Toast(QFrame):
         row.setContentsMargins(12, 8, 6, 8)
         row.setSpacing(8)
         sides = Qt.AlignmentFlag
-        row.addWidget(StatusMark(theme, mark, color, 14, self), 0, sides.AlignVCenter)
+        row.addWidget(StatusMark(theme, "cross", "failed", 14, self), 0, sides.AlignVCenter)
         row.addWidget(label, 1, sides.AlignVCenter)
         row.addWidget(close, 0, sides.AlignTop)
         self._timer = QTimer(self)

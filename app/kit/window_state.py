@@ -36,13 +36,6 @@ class WindowState:
         value = self._get(key)
         return value if isinstance(value, QByteArray) else None
 
-    def number(self, key: str) -> float | None:
-        """A stored number."""
-        try:
-            return float(str(self._get(key)))
-        except ValueError:
-            return None
-
     def put(self, key: str, value: Any) -> None:
         """Keep a value."""
         if self._settings is None:

@@ -44,6 +44,7 @@ class FakeBackend:
     """Implements the part of `Backend` that the window uses; `calls` lists what was asked."""
 
     def __init__(self) -> None:
+        self.notices: tuple[str, ...] = ()
         self.calls: list[tuple[Any, ...]] = []
         self.runs: dict[str, FakeRun] = {}
         self.ready: dict[str | None, Readiness] = {None: READY, "embedded": DEMO_READY}

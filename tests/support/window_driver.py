@@ -71,7 +71,7 @@ class WindowDriver:
     async def settle(self) -> None:
         """Let a frame pass, and whatever was asked for be done."""
         await until(lambda: self.workbench.tasks.count == 0)
-        await turns(40)
+        await turns(24)
 
     @property
     def chat(self) -> ChatPanel:

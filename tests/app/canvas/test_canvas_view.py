@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QImage, QMouseEvent, QPainter, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QGraphicsRectItem, QGraphicsScene
+from pytestqt.qtbot import QtBot
 
 from app.canvas.graph_sketch import Card, Graph, Wire
 from app.canvas.node_look import NodeRunInfo
@@ -23,6 +24,7 @@ from app.main_window import MainWindow
 @pytest.fixture
 def window(qapp: QApplication, workflow_file: Path) -> MainWindow:
     window = window_with(workflow_file, WindowState(None))
+    window.theme.set_reduced_motion(True)
     window.resize(1280, 900)
     window.show()
     qapp.processEvents()
@@ -77,6 +79,29 @@ def test_the_wheel_zooms_at_the_pointer(view: CanvasView) -> None:
     after = view.mapToScene(at.toPoint())
     assert abs(after.x() - before.x()) < 2
     assert abs(after.y() - before.y()) < 2
+
+
+def test_zooming_by_key_is_a_movement_unless_there_is_to_be_none(
+    window: MainWindow, view: CanvasView, qtbot: QtBot
+) -> None:
+    before = view.scale_now
+    view.glide_by(0.5)
+    assert view.scale_now == pytest.approx(before * 0.5)
+    view.glide_to_fit()
+    assert view.scale_now == pytest.approx(before)
+
+    window.theme.set_reduced_motion(False)
+    middle = view._middle()
+    steps: list[float] = []
+    view.zoomed.connect(steps.append)
+    view.glide_by(0.5)
+    qtbot.waitUntil(lambda: steps[-1:] == [pytest.approx(before * 0.5)])
+    assert len(steps) > 2
+    assert steps == sorted(steps, reverse=True)
+    after = view._middle()
+    assert abs(after.x() - middle.x()) < 3
+    assert abs(after.y() - middle.y()) < 3
+    window.theme.set_reduced_motion(True)
 
 
 def test_zoom_has_limits(view: CanvasView) -> None:
@@ -138,7 +163,7 @@ def test_an_edge_is_found_by_its_place(window: MainWindow) -> None:
 
 def test_where_one_looked_is_remembered(window: MainWindow, view: CanvasView) -> None:
     assert view.looking_at() == ""
-    view.zoom_to(0.5)
+    view.glide_by(0.5 / view.scale_now)
     remembered = view.looking_at()
     view.fit()
     view.look_at(remembered)
@@ -157,7 +182,7 @@ def test_every_status_is_painted_at_every_scale(
     infos = {key: NodeRunInfo(status, 3.0, 1200, 2) for key in window.scene.items_by_node}
     window.scene.show_run(infos)
     window.scene.choose_node("plan")
-    view.zoom_to(scale)
+    view.zoom_by(scale / view.scale_now)
     image = QImage(view.viewport().size(), QImage.Format.Format_RGB32)
     image.fill(Qt.GlobalColor.magenta)
     painter = QPainter(image)
