@@ -6,6 +6,7 @@ import json
 from functools import lru_cache
 from typing import NoReturn
 
+from engine.graph.schema_cost import UNFOLDS_TOO_FAR, SchemaCost
 from engine.vocabulary.tools import JsonObject
 
 _MAX_CHARS = 400
@@ -32,7 +33,7 @@ def _error_in(text: str) -> str | None:
     except ValueError as error:
         words = _explained(schema) or str(getattr(error, "message", "") or error).partition("\n")[0]
         return words if len(words) <= _MAX_CHARS else words[: _MAX_CHARS - 1] + "…"
-    return None
+    return UNFOLDS_TOO_FAR if SchemaCost(schema).unfolds_too_far() else None
 
 
 def _refuse(uri: str) -> NoReturn:

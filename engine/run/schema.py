@@ -14,6 +14,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from engine.graph.schema_cost import UNFOLDS_TOO_FAR, SchemaCost
 from engine.vocabulary.errors import EngineError
 
 if TYPE_CHECKING:
@@ -39,10 +40,13 @@ class UncompilableSchema(EngineError):
 class CompiledSchema:
     """A schema that is ready to judge values; made by `compiled`."""
 
-    __slots__ = ("_declared_names", "_validator", "is_valid")
+    __slots__ = ("_cost", "_declared_names", "_validator", "is_valid")
 
-    def __init__(self, validator: Validator, declared_names: frozenset[str]) -> None:
+    def __init__(
+        self, validator: Validator, declared_names: frozenset[str], cost: SchemaCost
+    ) -> None:
         self._validator = validator
+        self._cost = cost
         self._declared_names = declared_names
         self.is_valid = _guarded(validator)
 
@@ -52,6 +56,8 @@ class CompiledSchema:
         At most `MAX_PROBLEMS` are told. They may go to a model and into a trace: names come from
         the schema only.
         """
+        if not self._cost.can_word(value):
+            return ("does not fit; the schema offers too many forms within forms to say where",)
         try:
             errors = islice(self._validator.iter_errors(value), MAX_PROBLEMS)
             return tuple([self._worded(error) for error in errors])
@@ -96,6 +102,8 @@ class CompiledSchema:
         return value
 
     def _errors(self, value: Any) -> list[ValidationError]:
+        if not self._cost.can_word(value):
+            return []
         try:
             return list(self._validator.iter_errors(value))
         except ValueError:
@@ -173,7 +181,10 @@ def _compiled_text(text: str) -> CompiledSchema | str:
         validator = jsonschema_rs.validator_for(schema, retriever=_refuse, mask="the value")
     except ValueError as error:
         return shortened(_schema_problem(schema) or _first_line(error))
-    return CompiledSchema(validator, frozenset(_property_names(schema)))
+    cost = SchemaCost(schema)
+    if cost.unfolds_too_far():
+        return UNFOLDS_TOO_FAR
+    return CompiledSchema(validator, frozenset(_property_names(schema)), cost)
 
 
 def _refuse(uri: str) -> NoReturn:
