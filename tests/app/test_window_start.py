@@ -65,7 +65,6 @@ def test_the_first_frame_needs_no_sdk_and_no_model(workflow_file: Path, data_dir
     assert (code, out, err) == (0, "True 4 []", "")
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
 @pytest.mark.parametrize(
     ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["int", "term"]
 )
