@@ -6,9 +6,9 @@ down means two to the power of 30 reasons. Such work is measured before it is be
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import unquote
 
 MAX_UNFOLDED = 100_000
 """How many schemas one value may have to be held against because of references in a schema."""
@@ -21,6 +21,7 @@ UNFOLDS_TOO_FAR = (
 )
 
 _MAX_STEPS = 100_000
+_PERCENT = re.compile(rb"%([0-9A-Fa-f]{2})")
 _BRANCHES = ("anyOf", "oneOf", "allOf")
 _SINGLE = ("not", "if", "then", "else")
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
@@ -114,7 +115,7 @@ class SchemaCost:
             return None
         found = self._root
         for step in reference.split("/")[1:]:
-            name = unquote(step).replace("~1", "/").replace("~0", "~")
+            name = _percent_decoded(step).replace("~1", "/").replace("~0", "~")
             if isinstance(found, dict):
                 found = found.get(name)
             elif isinstance(found, list) and name.isdecimal() and int(name) < len(found):
@@ -122,6 +123,11 @@ class SchemaCost:
             else:
                 return None
         return found
+
+
+def _percent_decoded(text: str) -> str:
+    data = _PERCENT.sub(lambda match: bytes([int(match[1], 16)]), text.encode("utf-8", "replace"))
+    return data.decode("utf-8", "replace")
 
 
 def _below(schema: dict[str, Any], value: Any) -> Iterator[tuple[Any, Any]]:

@@ -95,3 +95,13 @@ def test_large_values_of_plain_forms_are_worded() -> None:
 def test_a_long_chain_of_references_is_measured_or_refused() -> None:
     chain: dict[str, Any] = {f"s{n}": {"$ref": f"#/$defs/s{n + 1}"} for n in range(5000)}
     assert SchemaCost({"$defs": chain, "$ref": "#/$defs/s0"}).unfolds_too_far()
+
+
+@pytest.mark.parametrize(
+    ("name", "reference"),
+    [("a b", "#/$defs/a%20b"), ("a/b~é", "#/$defs/a~1b~0%C3%A9"), ("n", "#n")],
+)
+def test_references_are_followed_however_they_are_written(name: str, reference: str) -> None:
+    target = {"$anchor": "n", "anyOf": [{"type": "string"}] * 60_000}
+    schema = {"$defs": {name: target}, "allOf": [{"$ref": reference}] * 2}
+    assert SchemaCost(schema).unfolds_too_far()
