@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -145,7 +146,15 @@ class Presenter(QObject):
         document = self._window.document
         if document.path is not None:
             known[document.path] = document.graph.name or document.path.stem
-        entries = [WorkflowEntry(path, name, status.get(path, "")) for path, name in known.items()]
+        twice = {name for name, count in Counter(known.values()).items() if count > 1}
+        entries = [
+            WorkflowEntry(
+                path,
+                f"{name} ({path.parent.name})" if name in twice else name,
+                status.get(path, ""),
+            )
+            for path, name in known.items()
+        ]
         self._window.sidebar.show_entries(entries, document.path)
 
     def _show_empty_text(self) -> None:

@@ -267,7 +267,8 @@ class CanvasView(QGraphicsView):
             return
         rect = QRectF(rect)
         step = GRID_STEP * 2
-        pen = solid_pen(self._theme.tokens.color("grid_dot"), max(1.2, 1.8 * scale))
+        dot = max(1.2, 1.8 * scale) * self.devicePixelRatioF()
+        pen = solid_pen(self._theme.tokens.color("grid_dot"), dot)
         pen.setCosmetic(True)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(pen)

@@ -310,6 +310,7 @@ def test_a_run_is_still_there_after_looking_at_another_workflow(
         driver.window.sidebar.chosen.emit(other)
         await driver.settle()
         assert driver.window.document.graph.name == "Other"
+        assert {"Planning", "Other"} <= set(driver.window.sidebar.names())
         assert set(driver.statuses().values()) == {"Idle"}
         run.tell(ev.ChatMessage("idea", "assistant", "Meanwhile"))
         run.tell(asks("idea", "Clarify idea", "Well?"))

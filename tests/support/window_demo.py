@@ -235,11 +235,11 @@ def main() -> int:
         backend.problems_by_provider[None] = tuple(
             Problem(
                 "unknown_model",
-                f"'{label}' names the model 'gpt-5.5', which no ready provider offers; set "
-                "OPENAI_API_KEY, or try it with --provider embedded",
+                f"node '{key}' names the model 'gpt-5.5', which no provider that is ready "
+                "offers: set OPENAI_API_KEY",
                 node_id=key,
             )
-            for key, label, *_ in NODES[:2]
+            for key, *_ in NODES[:2]
         )
 
     def open_window() -> MainWindow:
