@@ -13,11 +13,13 @@ from PySide6.QtWidgets import (
     QLabel,
     QPushButton,
     QScrollArea,
+    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
 
 from app.actions import Actions
+from app.kit.elided_label import ElidedLabel
 from app.theme.status_mark import StatusMark
 from app.theme.theme import Theme
 
@@ -123,20 +125,24 @@ class Sidebar(QFrame):
         return self._list
 
     def _entry_row(self, entry: WorkflowEntry) -> QPushButton:
-        row = self._row(entry.name)
-        row.setIcon(self._theme.icons.icon("workflow"))
+        row = self._row("")
+        row.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         row.setCheckable(True)
         row.setChecked(entry.path == self._current)
         row.setProperty("path", str(entry.path))
         row.clicked.connect(self._on_clicked)
-        mark = _RUN_MARKS.get(entry.status)
+        icon = QLabel(row)
+        icon.setPixmap(self._theme.icons.pixmap("workflow"))
+        inside = QHBoxLayout(row)
+        inside.setContentsMargins(8, 0, 8, 0)
+        inside.setSpacing(6)
+        inside.addWidget(icon)
+        inside.addWidget(ElidedLabel(entry.name, row), 1)
         words = entry.name
+        mark = _RUN_MARKS.get(entry.status)
         if mark is not None:
             shape, color, meaning = mark
             words = f"{entry.name}, {meaning}"
-            inside = QHBoxLayout(row)
-            inside.setContentsMargins(0, 0, 8, 0)
-            inside.addStretch(1)
             inside.addWidget(StatusMark(self._theme, shape, color, 11, row))
         row.setAccessibleName(words)
         row.setToolTip(f"{words}\n{entry.path}")
