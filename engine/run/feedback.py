@@ -169,7 +169,7 @@ def mixed_tools(
     tool_names: Sequence[str], tool_config: ToolConfig, *, interactive: bool, conversation: bool
 ) -> str:
     """After a turn in which a harness tool did not stand alone."""
-    harness = _harness_tools(tool_config, interactive=interactive, conversation=conversation)
+    harness = tool_config.harness_tools(may_ask=interactive, in_conversation=conversation)
     called = ", ".join(dict.fromkeys(tool_names))
     return (
         f"None of these calls ran: {called}. {_joined(harness)} must be called alone, exactly one "
@@ -269,22 +269,12 @@ def _write_nudge(transcript: Sequence[TranscriptItem], policy: ToolAccessPolicy)
 
 
 def _ask_or_work(tool_config: ToolConfig) -> str:
-    ways = _harness_tools(tool_config, interactive=True, conversation=False)[1:]
+    ways = tool_config.harness_tools(may_ask=True, in_conversation=False)[1:]
     ask = f"If you need an answer from the user, call {' or '.join(ways)} alone. " if ways else ""
     return (
         "Plain text neither asks the user nor ends your work. "
         f"{ask}Otherwise go on with the tools, and call {SUBMIT_TOOL} when the task is done."
     )
-
-
-def _harness_tools(tool_config: ToolConfig, *, interactive: bool, conversation: bool) -> list[str]:
-    names = [SUBMIT_TOOL]
-    if interactive or conversation:
-        if tool_config.allow_free_text_user_input and not conversation:
-            names.append(REQUEST_INPUT_TOOL)
-        if tool_config.allow_structured_user_input:
-            names.append(ASK_QUESTION_TOOL)
-    return names
 
 
 def _joined(names: Sequence[str]) -> str:

@@ -8,9 +8,6 @@ from msgspec import Struct
 
 from engine.vocabulary.messages import Attachment, TranscriptView
 from engine.vocabulary.tools import (
-    ASK_QUESTION_TOOL,
-    REQUEST_INPUT_TOOL,
-    SUBMIT_TOOL,
     JsonObject,
     ToolAccessPolicy,
     ToolConfig,
@@ -53,10 +50,6 @@ class AgentRequest(Struct, frozen=True, gc=False):
     @property
     def offered_harness_tools(self) -> tuple[str, ...]:
         """Names of the harness tools that this request offers, submit first."""
-        names = [SUBMIT_TOOL]
-        if self.allow_user_input:
-            if self.tool_config.allow_free_text_user_input and not self.conversation_mode:
-                names.append(REQUEST_INPUT_TOOL)
-            if self.tool_config.allow_structured_user_input:
-                names.append(ASK_QUESTION_TOOL)
-        return tuple(names)
+        return self.tool_config.harness_tools(
+            may_ask=self.allow_user_input, in_conversation=self.conversation_mode
+        )

@@ -189,3 +189,16 @@ class ToolConfig(Struct, frozen=True, gc=False, omit_defaults=True):
     approval_mode: ApprovalMode = ApprovalMode.WRITE
     allow_structured_user_input: bool = True
     allow_free_text_user_input: bool = True
+
+    def harness_tools(self, *, may_ask: bool, in_conversation: bool) -> tuple[str, ...]:
+        """Names of the harness tools that a node with these settings has, submit first.
+
+        In a conversation plain text asks an open question, so there is no tool for it.
+        """
+        names = [SUBMIT_TOOL]
+        if may_ask or in_conversation:
+            if self.allow_free_text_user_input and not in_conversation:
+                names.append(REQUEST_INPUT_TOOL)
+            if self.allow_structured_user_input:
+                names.append(ASK_QUESTION_TOOL)
+        return tuple(names)
