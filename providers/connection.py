@@ -6,9 +6,9 @@ import asyncio
 import contextlib
 import importlib
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from engine.vocabulary.errors import ModelCallError, PermanentFailure
+from providers.address import problem_with_address
 from providers.config import EndpointSource, ProviderConfig, api_root
 from providers.sdk_client import SdkClient, http_client
 from providers.specs import Wire
@@ -74,18 +74,15 @@ class Connection:
             endpoint = await self._source.endpoint()
             return api_root(endpoint.base_url, wire), endpoint.api_key
         label, base_url = self._config.spec.label, self._config.base_url
-        if not _is_address(base_url):
-            raise _unusable(
-                f"{label}: the address '{base_url}' is not one; it has to begin with https:// "
-                "or http:// and name a host"
-            )
+        if problem := problem_with_address(base_url):
+            raise _unusable(f"{label}: {problem}")
         if not self._secret.isascii() or not self._secret.isprintable():
             raise _unusable(f"{label}: the key holds characters that no key has; enter it again")
         return self._config.api_root(wire), self._secret
 
     def _made(self, is_messages: bool, root: str, key: str) -> SdkClient:
         if self._http is None:
-            self._http = http_client(self._config)
+            self._http = self._http_client()
         _import_what_the_first_request_would()
         if is_messages:
             from providers.anthropic_client import AnthropicClient
@@ -95,19 +92,23 @@ class Connection:
 
         return OpenAiClient(self._config, root, key, self._http)
 
+    def _http_client(self) -> httpx2.AsyncClient:
+        import httpx2
+
+        try:
+            return http_client(self._config)
+        except (ImportError, OSError, ValueError, httpx2.InvalidURL) as error:
+            raise _unusable(
+                f"{self._config.spec.label}: no connection can be prepared ({error}); check the "
+                "proxies and certificates that the environment names "
+                "(HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY, SSL_CERT_FILE)"
+            ) from error
+
 
 def _import_what_the_first_request_would() -> None:
     """Import in this thread what would hold up the event loop otherwise."""
     with contextlib.suppress(ImportError):
         importlib.import_module("anyio._backends._asyncio")
-
-
-def _is_address(base_url: str) -> bool:
-    try:
-        parts = urlsplit(base_url)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        return False
 
 
 def _unusable(sentence: str) -> ModelCallError:

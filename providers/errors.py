@@ -48,6 +48,7 @@ _PERMANENT_CODES = frozenset(
     {"authentication_error", "billing_error", "invalid_api_key", "permission_error"}
 )
 _NO_REPLY = "no reply in time (timeout)"
+_MISCODED = "the reply is not compressed in the way that it says"
 _CUT_OFF = "the connection was closed before the reply was complete"
 _NO_QUOTA = "insufficient_quota"
 _NO_CALL = "tool_use_failed"
@@ -103,7 +104,19 @@ def failure_of(
     cause = transport_cause(error)
     if cause is not None:
         return TransientFailure(unconnected(cause, label, address, is_local=is_local))
-    return RequestFailure(f"{label}: the reply cannot be read ({type(error).__name__})")
+    return RequestFailure(f"{label}: the reply cannot be read ({_unreadable(error)})")
+
+
+def _unreadable(error: Exception) -> str:
+    """Why a reply cannot be read; nothing of its content."""
+    match error:
+        case UnicodeDecodeError():
+            return "it is not UTF-8 text"
+        case RecursionError():
+            return "it is nested too deeply"
+        case json.JSONDecodeError():
+            return "it is not valid JSON"
+    return type(error).__name__
 
 
 def status_of(error: BaseException) -> int | None:
@@ -115,7 +128,7 @@ def status_of(error: BaseException) -> int | None:
 def refusal_text(error: BaseException) -> str:
     """What the service said about a refused request, as long as it is."""
     body = getattr(error, "body", None)
-    if isinstance(body, str) and body.strip():
+    if isinstance(body, str):
         return body.strip()
     if body is not None:
         return json.dumps(body, ensure_ascii=False, default=str)
@@ -156,6 +169,8 @@ def transport_cause(error: BaseException) -> str | None:
         return "no connection in time (timeout)"
     if names & {"APITimeoutError", "TimeoutException", "TimeoutError"}:
         return _NO_REPLY
+    if "DecodingError" in names:
+        return _MISCODED
     if names & {"RemoteProtocolError", "ReadError", "IncompleteRead"}:
         return _CUT_OFF
     if names & {"ConnectError", "ConnectionError"}:
@@ -169,7 +184,7 @@ def unconnected(cause: str, label: str, address: str, *, is_local: bool) -> str:
     """What to tell a person about a connection that failed for this cause."""
     if not address:
         return f"{label}: {cause}"
-    if cause in (_NO_REPLY, _CUT_OFF):
+    if cause in (_NO_REPLY, _CUT_OFF, _MISCODED):
         return f"{label} at {address}: {cause}"
     hint = "is the server running?" if is_local else "check the address and the network"
     return f"{label} cannot be reached at {address}: {cause} ({hint})"

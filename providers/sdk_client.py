@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from providers.config import ProviderConfig
 from providers.errors import ServiceError
+from providers.reply_limit import reply_limit
 
 if TYPE_CHECKING:
     import httpx2
@@ -62,6 +63,7 @@ def http_client(config: ProviderConfig) -> httpx2.AsyncClient:
         trust_env=not config.is_local,
         verify=verify,
         follow_redirects=False,
+        event_hooks={"response": [reply_limit()]},
     )
 
 

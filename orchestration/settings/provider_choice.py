@@ -10,6 +10,7 @@ from engine.graph.problems import Problem
 from engine.graph.workflow import Node, Workflow
 from orchestration.runs.requests import RunOverrides
 from orchestration.settings.readiness import CUSTOM, TRY_EMBEDDED, Providers
+from providers.address import problem_with_address
 from providers.specs import EMBEDDED, SPECS, ProviderSpec, Wire
 
 
@@ -97,13 +98,8 @@ def _wrong_overrides(overrides: RunOverrides) -> Iterable[Problem]:
     if overrides.wire is not None and overrides.wire not in list(Wire):
         known = ", ".join(wire.value for wire in Wire)
         yield Problem("unknown_wire", f"there is no wire '{overrides.wire}': use one of {known}")
-    if overrides.base_url is not None and not overrides.base_url.startswith(
-        ("http://", "https://")
-    ):
-        yield Problem(
-            "bad_base_url",
-            f"--base-url '{overrides.base_url}' is not an address: begin it with http:// or https://",
-        )
+    if overrides.base_url is not None and (wrong := problem_with_address(overrides.base_url)):
+        yield Problem("bad_base_url", f"--base-url cannot be used: {wrong}")
     if provider == EMBEDDED and (overrides.base_url or overrides.wire or overrides.model):
         yield Problem(
             "override_not_possible",

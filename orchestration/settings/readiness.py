@@ -9,6 +9,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from orchestration.settings.model import ProviderProfile, Settings
+from providers.address import problem_with_address
 from providers.specs import EMBEDDED, SPECS, ProviderSpec
 
 CUSTOM = "custom_openai_compatible"
@@ -91,6 +92,9 @@ class Providers:
             return "" if availability.ready else availability.reason
         if spec.auth.required and not self.has_key(spec):
             return f"its key is missing: set {spec.auth.env_var}"
+        base_url = self.profile(spec.id).base_url
+        if base_url and (wrong := problem_with_address(base_url)):
+            return f"its address in the settings cannot be used: {wrong}"
         return ""
 
     def all(self) -> tuple[ProviderStatus, ...]:

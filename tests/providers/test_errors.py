@@ -118,7 +118,7 @@ def test_what_cannot_be_read_is_a_failed_request() -> None:
     with pytest.raises(ValueError, match="Expecting") as raised:
         json.loads("{broken")
     failure = failure_of(raised.value, label="S")
-    assert failure == RequestFailure("S: the reply cannot be read (JSONDecodeError)")
+    assert failure == RequestFailure("S: the reply cannot be read (it is not valid JSON)")
 
 
 def test_messages_are_short_and_hold_no_keys() -> None:

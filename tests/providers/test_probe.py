@@ -123,7 +123,7 @@ def test_silence_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_address_that_is_none_is_said() -> None:
-    assert "the address 'nonsense' is not one" in probed("nonsense").sentence
+    assert "'nonsense' is not an address" in probed("nonsense").sentence
 
 
 def test_a_missing_key_is_said_without_asking() -> None:

@@ -15,7 +15,8 @@ from engine.vocabulary.errors import (
     TruncatedOutput,
 )
 from providers.config import ProviderConfig
-from providers.specs import SPECS
+from providers.reply_limit import reply_limit
+from providers.specs import SPECS, Wire
 from tests.support.loopback import (
     Answer,
     Cut,
@@ -27,7 +28,7 @@ from tests.support.loopback import (
     sse,
 )
 from tests.support.wire_runs import KEY, MODEL, SUBMIT, config_for, fail, play, use
-from tests.support.wire_scripts import MessagesScript, WireScript
+from tests.support.wire_scripts import SCRIPTS, MessagesScript, WireScript
 from tests.support.wire_suite import node_request
 
 
@@ -226,3 +227,60 @@ def test_a_key_that_cannot_be_one_is_said_before_anything_is_sent(
     failure = fail(script, server, api_key="schlüssel\n")
     assert isinstance(failure, PermanentFailure)
     assert not server.asked
+
+
+def test_a_reply_without_end_is_given_up(
+    script: WireScript, server: LoopbackServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("providers.sdk_client.reply_limit", lambda: reply_limit(1024 * 1024))
+    endless = Answer(
+        tuple([b": still there\n" * 5000] * 40 + [Hang()]),
+        headers={"content-type": "text/event-stream"},
+    )
+    failure = fail(script, server, endless)
+    assert isinstance(failure, RequestFailure)
+    assert "does not end (more than 1 MiB)" in failure.message
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b"data: \xff\xfe\n\n", "not UTF-8 text"),
+        (b'data: {"x":\n\n', "not valid JSON"),
+        (b"data: " + b"[" * 100_000 + b"\n\n", "nested too deeply"),
+    ],
+)
+def test_a_reply_that_is_no_reply_is_described(
+    server: LoopbackServer, body: bytes, words: str
+) -> None:
+    answer = Answer((body,), headers={"content-type": "text/event-stream"})
+    failure = fail(SCRIPTS[Wire.CHAT], server, answer)
+    assert isinstance(failure, RequestFailure)
+    assert words in failure.message
+
+
+def test_a_redirect_without_a_body_is_told_without_quotes(server: LoopbackServer) -> None:
+    answer = Answer((), status=302, headers={"location": "http://elsewhere.invalid/"})
+    failure = fail(SCRIPTS[Wire.CHAT], server, answer)
+    assert isinstance(failure, PermanentFailure)
+    assert "answered 302 (the address redirects" in failure.message
+
+
+@pytest.mark.parametrize("proxy", ["ftp://x", "http://[::1", "socks5://x:1"])
+def test_a_proxy_that_cannot_be_used_is_told(proxy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ALL_PROXY", proxy)
+    with pytest.raises(ModelCallError) as raised:
+        use(
+            config_for(SCRIPTS[Wire.CHAT], "http://openflow.invalid"),
+            lambda port: port.invoke(node_request(MODEL)),
+        )
+    failure = raised.value.failure
+    assert isinstance(failure, PermanentFailure)
+    assert "ALL_PROXY" in failure.message
+
+
+def test_a_reply_that_is_not_compressed_as_it_says_did_reach_us(server: LoopbackServer) -> None:
+    answer = Answer((b"data: {}\n\n",), headers={"content-encoding": "gzip"})
+    failure = fail(SCRIPTS[Wire.CHAT], server, answer)
+    assert "not compressed in the way that it says" in failure.message
+    assert "cannot be reached" not in failure.message
