@@ -31,7 +31,7 @@ class TopBar(QFrame):
         self.sidebar_button = self._tool("sidebar")
         self.title = ElidedLabel(parent=self)
         self.title.setProperty("kind", "title")
-        self.file = ElidedLabel(parent=self)
+        self.file = ElidedLabel(parent=self, yields=True)
         self.file.setProperty("kind", "small")
         self.waiting = QPushButton(self)
         self.waiting.setProperty("kind", "waiting")

@@ -8,14 +8,24 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from app.kit.pens import solid_pen
 
+_WORD_WIDTH = 64
+
 
 class ElidedLabel(QLabel):
-    """Shows as much of its text as fits; the tooltip has all of it where some is cut off."""
+    """Shows as much of its text as fits; the tooltip has all of it where some is cut off.
 
-    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
+    A label that yields takes the room that others leave, and shows nothing where that is too
+    little for a word.
+    """
+
+    def __init__(
+        self, text: str = "", parent: QWidget | None = None, *, yields: bool = False
+    ) -> None:
         super().__init__(text, parent)
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        policy = QSizePolicy.Policy.Ignored if yields else QSizePolicy.Policy.Preferred
+        self.setSizePolicy(policy, QSizePolicy.Policy.Fixed)
         self.full_tip = ""
+        self._least = _WORD_WIDTH if yields else 0
 
     def minimumSizeHint(self) -> QSize:
         """Room for little more than the ellipsis."""
@@ -28,6 +38,8 @@ class ElidedLabel(QLabel):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint what fits."""
+        if self.width() < self._least:
+            return
         metrics = self.fontMetrics()
         shown = self.text()
         if metrics.horizontalAdvance(shown) > self.width():

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QEvent, QObject
-from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QMessageBox, QWidget
+from pytestqt.qtbot import QtBot
 
 from app.kit.dialogs import confirm
+from app.kit.elided_label import ElidedLabel
 from app.kit.formats import count_text, duration_text, plural
 from app.kit.run_bridge import RunBridge
 from app.kit.tasks import Tasks
@@ -174,3 +176,17 @@ def test_damaged_memory_is_no_memory(tmp_path: Path, qapp: QApplication) -> None
     assert state.recent() == []
     assert state.data("geometry") is None
     assert state.flag("sidebar", True) is True
+
+
+def test_a_label_that_yields_leaves_its_neighbour_whole(qtbot: QtBot) -> None:
+    bar = QWidget()
+    qtbot.addWidget(bar)
+    row = QHBoxLayout(bar)
+    title, file = ElidedLabel("Feature planning"), ElidedLabel("x" * 80, yields=True)
+    row.addWidget(title)
+    row.addWidget(file, 1)
+    bar.resize(260, 60)
+    bar.show()
+
+    assert title.width() >= title.sizeHint().width()
+    assert file.width() < file.fontMetrics().horizontalAdvance(file.text())
