@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import lru_cache
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from engine.graph.schema_cost import UNFOLDS_TOO_FAR, SchemaCost
 from engine.vocabulary.tools import JsonObject
@@ -29,21 +29,29 @@ def _error_in(text: str) -> str | None:
 
     schema = json.loads(text)
     try:
-        jsonschema_rs.validator_for(schema, retriever=_refuse)
+        jsonschema_rs.validator_for(schema, retriever=refuse_to_fetch)
     except ValueError as error:
-        words = _explained(schema) or str(getattr(error, "message", "") or error).partition("\n")[0]
-        return words if len(words) <= _MAX_CHARS else words[: _MAX_CHARS - 1] + "…"
+        return why_unusable(schema, error)
     return UNFOLDS_TOO_FAR if SchemaCost(schema).unfolds_too_far() else None
 
 
-def _refuse(uri: str) -> NoReturn:
+def refuse_to_fetch(uri: str) -> NoReturn:
+    """Stand in for whatever looks up references that lead out of a schema."""
     raise ValueError("schemas are never fetched; copy the definition into this one")
 
 
-def _explained(schema: JsonObject) -> str | None:
+def why_unusable(schema: Any, error: ValueError) -> str:
+    """What is wrong with a schema that `jsonschema_rs` refused with this error, in a clause."""
+    words = _explained(schema) or str(getattr(error, "message", "") or error).partition("\n")[0]
+    return words if len(words) <= _MAX_CHARS else words[: _MAX_CHARS - 1] + "…"
+
+
+def _explained(schema: Any) -> str | None:
     from jsonschema import Draft202012Validator, SchemaError
     from jsonschema.validators import validator_for
 
+    if not isinstance(schema, dict):
+        return "a schema is an object"
     try:
         validator_for(schema, default=Draft202012Validator).check_schema(schema)
     except SchemaError as error:

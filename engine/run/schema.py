@@ -1,8 +1,7 @@
 """JSON Schemas, compiled once: validity, what is wrong with a value, and lossless coercion.
 
 `jsonschema_rs` judges, because it takes a microsecond and bounds what a regular expression may
-cost; `jsonschema` words what is wrong with a schema itself. Nothing is ever fetched: a reference
-that leaves the schema makes it uncompilable.
+cost. Nothing is ever fetched: a reference that leaves the schema makes it uncompilable.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from engine.graph.schema_check import refuse_to_fetch, why_unusable
 from engine.graph.schema_cost import UNFOLDS_TOO_FAR, SchemaCost
 from engine.vocabulary.errors import EngineError
 
@@ -147,15 +147,6 @@ def compiled(schema: Any) -> CompiledSchema:
     return result
 
 
-def compile_error(schema: Any) -> str | None:
-    """Say why `schema` does not compile; `None` if it does."""
-    try:
-        compiled(schema)
-    except UncompilableSchema as error:
-        return str(error)
-    return None
-
-
 def shortened(text: str, limit: int = MAX_PROBLEM_CHARS) -> str:
     """Cut `text` to `limit` characters, the last one an ellipsis where something was cut."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
@@ -178,35 +169,13 @@ def _compiled_text(text: str) -> CompiledSchema | str:
 
     schema = json.loads(text)
     try:
-        validator = jsonschema_rs.validator_for(schema, retriever=_refuse, mask="the value")
+        validator = jsonschema_rs.validator_for(schema, retriever=refuse_to_fetch, mask="the value")
     except ValueError as error:
-        return shortened(_schema_problem(schema) or _first_line(error))
+        return why_unusable(schema, error)
     cost = SchemaCost(schema)
     if cost.unfolds_too_far():
         return UNFOLDS_TOO_FAR
     return CompiledSchema(validator, frozenset(_property_names(schema)), cost)
-
-
-def _refuse(uri: str) -> NoReturn:
-    raise ValueError("schemas are never fetched; put the definition into the schema itself")
-
-
-def _schema_problem(schema: Any) -> str | None:
-    from jsonschema import Draft202012Validator, SchemaError
-    from jsonschema.validators import validator_for
-
-    if not isinstance(schema, dict):
-        return "a schema is an object"
-    try:
-        validator_for(schema, default=Draft202012Validator).check_schema(schema)
-    except SchemaError as error:
-        return f"{error.json_path.removeprefix('$').lstrip('.') or 'schema'}: {error.message}"
-    return None
-
-
-def _first_line(error: ValueError) -> str:
-    message = getattr(error, "message", None) or str(error)
-    return str(message).partition("\n")[0]
 
 
 def _guarded(validator: Validator) -> Callable[[Any], bool]:
@@ -302,6 +271,10 @@ def _spelled(text: str, wanted: Collection[str]) -> Iterator[Any]:
         "object" in wanted and spelled.startswith("{")
     ):
         try:
-            yield json.loads(spelled, parse_constant=_refuse)
+            yield json.loads(spelled, parse_constant=_refuse_constant)
         except (ValueError, RecursionError):
             return
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
