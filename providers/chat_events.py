@@ -8,7 +8,7 @@ from engine.vocabulary.messages import Usage
 from engine.vocabulary.tools import JsonObject
 from providers.chat_mapping import CALL_EXTRAS, REASONING_DETAILS
 from providers.errors import service_error
-from providers.stream_parts import TurnBuilder, token_count
+from providers.stream_parts import TurnBuilder, objects_in, token_count
 
 
 class ChatReader:
@@ -31,7 +31,7 @@ class ChatReader:
         groq = chunk.get("x_groq")
         if isinstance(groq, dict):
             self._builder.count(_usage(groq.get("usage")))
-        for choice in _objects(chunk.get("choices")):
+        for choice in objects_in(chunk.get("choices")):
             if choice.get("index") in (None, 0):
                 self._choice(choice)
 
@@ -64,15 +64,15 @@ class ChatReader:
     def _delta(self, delta: JsonObject) -> None:
         builder = self._builder
         builder.thinking(delta.get("reasoning_content") or delta.get("reasoning"))
-        self._details += _objects(delta.get("reasoning_details"))
+        self._details += objects_in(delta.get("reasoning_details"))
         content = delta.get("content")
         if isinstance(content, list):
-            for part in _objects(content):
+            for part in objects_in(content):
                 self._content_part(part)
         else:
             builder.text(content)
         builder.text(delta.get("refusal"))
-        calls = _objects(delta.get("tool_calls"))
+        calls = objects_in(delta.get("tool_calls"))
         legacy = delta.get("function_call")
         if isinstance(legacy, dict):
             calls.append({"index": 0, "function": legacy})
@@ -81,7 +81,7 @@ class ChatReader:
 
     def _content_part(self, part: JsonObject) -> None:
         if part.get("type") == "thinking":
-            for thought in _objects(part.get("thinking")):
+            for thought in objects_in(part.get("thinking")):
                 self._builder.thinking(thought.get("text"))
         else:
             self._builder.text(part.get("text"))
@@ -118,10 +118,6 @@ def _usage(report: Any) -> Usage | None:
             report, "prompt_tokens_details", "cache_write_tokens"
         ),
     )
-
-
-def _objects(value: Any) -> list[JsonObject]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _text(value: Any) -> str | None:

@@ -9,7 +9,7 @@ from engine.vocabulary.messages import Usage
 from engine.vocabulary.tools import JsonObject
 from providers.call_assembly import CallSlot
 from providers.errors import service_error
-from providers.stream_parts import TurnBuilder, token_count
+from providers.stream_parts import TurnBuilder, objects_in, token_count
 
 _END_REASONS = {"completed": "stop", "cancelled": "cancelled"}
 
@@ -113,11 +113,11 @@ class ResponsesReader:
             self._whole_reasoning(item, key)
         elif kind == "message" and key not in self._spoken:
             self._spoken.add(key)
-            for part in _objects(item.get("content")):
+            for part in objects_in(item.get("content")):
                 self._builder.text(part.get("text") or part.get("refusal"))
 
     def _whole_reasoning(self, item: JsonObject, key: Any) -> None:
-        for index, part in enumerate(_objects(item.get("summary"))):
+        for index, part in enumerate(objects_in(item.get("summary"))):
             segment = (item.get("id"), index)
             if not self._builder.has_thought(segment):
                 self._builder.thinking(part.get("text"), segment=segment, kind="summary")
@@ -134,7 +134,7 @@ class ResponsesReader:
         if response.get("error") or response.get("status") == "failed":
             raise service_error(response.get("error") or "the response failed")
         if not self._builder.content_kinds():
-            for index, item in enumerate(_objects(response.get("output"))):
+            for index, item in enumerate(objects_in(response.get("output"))):
                 self._whole_item(item, item.get("id") or f"output {index}")
         details = response.get("incomplete_details")
         reason = details.get("reason") if isinstance(details, dict) else None
@@ -163,7 +163,3 @@ def _usage(report: Any) -> Usage | None:
             report, "input_tokens_details", "cache_write_tokens"
         ),
     )
-
-
-def _objects(value: Any) -> list[JsonObject]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

@@ -80,11 +80,6 @@ class TurnBuilder:
         """Whether the wire has said that the reply is over."""
         return self.finish_reason is not None
 
-    @property
-    def has_text(self) -> bool:
-        """Whether any text has come."""
-        return bool(self._text)
-
     def has_thought(self, segment: Any) -> bool:
         """Whether this segment of the reasoning has come in pieces already."""
         return segment in self._thoughts
@@ -165,3 +160,8 @@ def token_count(report: Any, *path: str) -> int | None:
     for name in path:
         report = report.get(name) if isinstance(report, dict) else None
     return report if isinstance(report, int) and not isinstance(report, bool) else None
+
+
+def objects_in(value: Any) -> list[JsonObject]:
+    """The objects of a list; whatever else is in it, or is there in its place, is passed over."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
