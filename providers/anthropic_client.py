@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from providers.config import ProviderConfig
 from providers.sdk_client import (
     MODELS_TIMEOUT_S,
+    NO_KEY,
     UNREADABLE,
     SdkStream,
+    decoded,
     header_names_in_environment,
+    headers_to_omit,
 )
 
 if TYPE_CHECKING:
     import httpx2
-    from anthropic import Omit
 
-_AUTHORIZATION = "authorization"
-_NO_KEY = "none"
+_KEY_HEADER = "x-api-key"
 
 
 class AnthropicClient:
@@ -41,9 +40,9 @@ class AnthropicClient:
         import anthropic
         import httpx2
 
-        own_header = {"x-api-key": key} if key else {}
+        own_header = {_KEY_HEADER: key} if key else {}
         self._client = anthropic.AsyncAnthropic(
-            api_key=key or _NO_KEY,
+            api_key=key or NO_KEY,
             base_url=root,
             timeout=http.timeout,
             max_retries=0,
@@ -52,7 +51,13 @@ class AnthropicClient:
             open_telemetry=False,
         )
         self._stream_cls = anthropic.AsyncStream[object]
-        self._headers = _request_headers(config, has_key=bool(key))
+        omitted = headers_to_omit(
+            config,
+            header_names_in_environment("ANTHROPIC_CUSTOM_HEADERS"),
+            key_header=_KEY_HEADER,
+            has_bearer=bool(key),
+        )
+        self._headers = dict.fromkeys(omitted, anthropic.omit)
         self.errors: tuple[type[Exception], ...] = (
             anthropic.AnthropicError,
             httpx2.HTTPError,
@@ -77,20 +82,4 @@ class AnthropicClient:
             cast_to=object,
             options={"headers": self._headers, "timeout": MODELS_TIMEOUT_S},
         )
-        # What is not labelled as JSON comes as text.
-        return json.loads(reply) if isinstance(reply, str) else reply
-
-
-def _request_headers(config: ProviderConfig, *, has_key: bool) -> Mapping[str, str | Omit]:
-    """Headers of every request; `omit` takes out what the SDK finds in the environment."""
-    from anthropic import omit
-
-    ours = {name.lower() for name in config.extra_headers}
-    headers: dict[str, str | Omit] = {
-        name: omit
-        for name in header_names_in_environment("ANTHROPIC_CUSTOM_HEADERS")
-        if name.lower() not in ours | {_AUTHORIZATION, "x-api-key"}
-    }
-    if not has_key and _AUTHORIZATION not in ours:
-        headers["Authorization"] = omit
-    return headers
+        return decoded(reply)

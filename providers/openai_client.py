@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
 from providers.config import ProviderConfig
 from providers.sdk_client import (
+    AUTHORIZATION,
     MODELS_TIMEOUT_S,
+    NO_KEY,
     UNREADABLE,
     SdkStream,
+    decoded,
     header_names_in_environment,
+    headers_to_omit,
 )
 
 if TYPE_CHECKING:
     import httpx2
-    from openai import AsyncStream, Omit
+    from openai import AsyncStream
     from openai._streaming import ServerSentEvent
 
-_AUTHORIZATION = "authorization"
-_NO_KEY = "none"
+_ACCOUNT_HEADERS = ("OpenAI-Organization", "OpenAI-Project")
 _END_MARK = "[DONE]"
 _DRAIN_S = 0.1
 
@@ -47,9 +49,9 @@ class OpenAiClient:
         import openai
 
         header = config.spec.auth.header.lower()
-        own_header = {header: key} if key and header != _AUTHORIZATION else {}
+        own_header = {header: key} if key and header != AUTHORIZATION else {}
         self._client = openai.AsyncOpenAI(
-            api_key=key or _NO_KEY,
+            api_key=key or NO_KEY,
             admin_api_key="",
             base_url=root,
             timeout=http.timeout,
@@ -58,7 +60,13 @@ class OpenAiClient:
             http_client=http,
         )
         self._stream_cls = _stream_class()
-        self._headers = _request_headers(config, has_bearer=bool(key) and not own_header)
+        omitted = headers_to_omit(
+            config,
+            (*_ACCOUNT_HEADERS, *header_names_in_environment("OPENAI_CUSTOM_HEADERS")),
+            key_header=header,
+            has_bearer=bool(key) and not own_header,
+        )
+        self._headers = dict.fromkeys(omitted, openai.omit)
         self.errors: tuple[type[Exception], ...] = (
             openai.OpenAIError,
             httpx2.HTTPError,
@@ -83,8 +91,7 @@ class OpenAiClient:
             cast_to=object,
             options={"headers": self._headers, "timeout": MODELS_TIMEOUT_S},
         )
-        # What is not labelled as JSON comes as text.
-        return json.loads(reply) if isinstance(reply, str) else reply
+        return decoded(reply)
 
 
 def _stream_class() -> type[AsyncStream[object]]:
@@ -109,22 +116,3 @@ def _stream_class() -> type[AsyncStream[object]]:
                 return
 
     return WholeStream
-
-
-def _request_headers(config: ProviderConfig, *, has_bearer: bool) -> Mapping[str, str | Omit]:
-    """Headers of every request; `omit` takes out what the SDK finds in the environment."""
-    from openai import omit
-
-    ours = {name.lower() for name in config.extra_headers}
-    headers: dict[str, str | Omit] = {
-        name: omit
-        for name in (
-            "OpenAI-Organization",
-            "OpenAI-Project",
-            *header_names_in_environment("OPENAI_CUSTOM_HEADERS"),
-        )
-        if name.lower() not in ours | {_AUTHORIZATION}
-    }
-    if not has_bearer and _AUTHORIZATION not in ours:
-        headers["Authorization"] = omit
-    return headers

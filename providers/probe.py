@@ -33,13 +33,11 @@ async def probe(config: ProviderConfig, connection: Connection, model: str = "")
     """Ask a service for its models; costs nothing.
 
     Args:
-        config: the service.
+        config: a service that is available.
         connection: its connection; a server of our own is started by this.
         model: a model that has to be among those it lists; empty for any.
     """
     spec = config.spec
-    if spec.unavailable:
-        return ProbeReport(False, f"{spec.label} cannot be used: {spec.unavailable}.")
     if spec.auth.required and config.api_key is None:
         return ProbeReport(False, f"{spec.label} needs a key: set {spec.auth.env_var}.")
     try:

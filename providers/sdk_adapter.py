@@ -33,7 +33,7 @@ from providers.mapping import Body, MappingContext
 from providers.prompt_check import words_if_cut
 from providers.quirks import quirk_in_refusal
 from providers.schemas import Bound
-from providers.sdk_client import SdkStream, events_of
+from providers.sdk_client import SdkStream
 from providers.specs import Wire
 from providers.stream_parts import TurnBuilder
 from providers.wire_json import encoded
@@ -129,7 +129,7 @@ class SdkAdapter(ABC):
                         PermanentFailure(self._wrong_address("something that is no reply"))
                     )
             else:
-                async for event in events_of(stream):
+                async for event in stream:
                     if isinstance(event, dict):
                         reader.feed(event)
         finally:

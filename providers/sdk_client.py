@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import ssl
-from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import AsyncIterator, Iterable
+from typing import TYPE_CHECKING, Protocol
 
 from providers.config import ProviderConfig
 from providers.errors import ServiceError
@@ -18,6 +19,9 @@ CONNECT_TIMEOUT_S = 10.0
 MODELS_TIMEOUT_S = 30.0
 MAX_CONNECTIONS = 100
 MAX_IDLE_CONNECTIONS = 20
+AUTHORIZATION = "authorization"
+NO_KEY = "none"
+"""What an SDK is given in place of a key: without one it would look for it in the environment."""
 
 UNREADABLE = (ValueError, RecursionError, ServiceError)
 """What reading a reply may raise besides the errors of an SDK."""
@@ -77,6 +81,24 @@ def header_names_in_environment(variable: str) -> list[str]:
     return [line.partition(":")[0].strip() for line in lines if ":" in line]
 
 
-def events_of(stream: SdkStream) -> AsyncIterator[Any]:
-    """The events of a stream."""
-    return stream.__aiter__()
+def headers_to_omit(
+    config: ProviderConfig, found: Iterable[str], *, key_header: str, has_bearer: bool
+) -> list[str]:
+    """Names of the headers that an SDK would send although nobody has asked for them here.
+
+    Args:
+        config: the service; its own headers are sent.
+        found: names of headers that the SDK finds in the environment.
+        key_header: the header that carries the key, in lower case.
+        has_bearer: whether the key goes out in `authorization`.
+    """
+    ours = {name.lower() for name in config.extra_headers}
+    omitted = [name for name in found if name.lower() not in ours | {AUTHORIZATION, key_header}]
+    if not has_bearer and AUTHORIZATION not in ours:
+        omitted.append("Authorization")
+    return omitted
+
+
+def decoded(reply: object) -> object:
+    """A reply as JSON data; one that is not labelled as JSON comes from the SDKs as text."""
+    return json.loads(reply) if isinstance(reply, str) else reply
