@@ -12,29 +12,25 @@ class Quirk(StrEnum):
     """One thing that an endpoint refuses for a model."""
 
     NO_REQUIRED_CHOICE = "no_required_tool_choice"
+    """A tool call cannot be demanded; the model is asked for one instead."""
     NO_TOOL_CHOICE = "no_tool_choice"
+    """The choice of tools cannot be steered at all."""
     NO_STRICT_TOOLS = "no_strict_tools"
+    """Strict schemas are refused; outputs are checked here only."""
     NO_ENCRYPTED_REASONING = "no_encrypted_reasoning"
+    """Reasoning is not kept from one turn to the next."""
     NO_REASONING_SUMMARY = "no_reasoning_summary"
+    """Reasoning is not summarised."""
     NO_REASONING_OPTIONS = "no_reasoning_options"
+    """Reasoning effort and budget are refused and left out."""
     NO_STREAM_USAGE = "no_stream_usage"
+    """Token counts cannot be asked for."""
     NO_CACHE_KEY = "no_cache_key"
+    """Prompt-cache settings are refused and left out."""
     NO_FAST_MODE = "no_fast_mode"
+    """There is no fast mode."""
     COMPLETION_TOKENS = "max_completion_tokens"
-
-
-QUIRK_SENTENCES: Mapping[Quirk, str] = {
-    Quirk.NO_REQUIRED_CHOICE: "A tool call cannot be demanded; the model is asked for one instead.",
-    Quirk.NO_TOOL_CHOICE: "The choice of tools cannot be steered at all.",
-    Quirk.NO_STRICT_TOOLS: "Strict schemas are refused; outputs are checked here only.",
-    Quirk.NO_ENCRYPTED_REASONING: "Reasoning is not kept from one turn to the next.",
-    Quirk.NO_REASONING_SUMMARY: "Reasoning is not summarised.",
-    Quirk.NO_REASONING_OPTIONS: "Reasoning effort and budget are refused and left out.",
-    Quirk.NO_STREAM_USAGE: "Token counts cannot be asked for.",
-    Quirk.NO_CACHE_KEY: "Prompt-cache settings are refused and left out.",
-    Quirk.NO_FAST_MODE: "There is no fast mode.",
-    Quirk.COMPLETION_TOKENS: "The output limit is called max_completion_tokens.",
-}
+    """The output limit is called max_completion_tokens."""
 
 
 class Quirks:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from providers.quirks import QUIRK_SENTENCES, Quirk, Quirks, quirk_in_refusal
+from providers.quirks import Quirk, Quirks, quirk_in_refusal
 
 STRICT_TOOL = {"type": "function", "name": "f", "parameters": {}, "strict": True}
 
@@ -108,7 +108,3 @@ def test_quirks_come_back_from_their_data() -> None:
     quirks = Quirks({"m": ["no_cache_key", "from_the_future"]})
     quirks.learn("m", Quirk.NO_STRICT_TOOLS)
     assert Quirks(quirks.as_data()).as_data() == {"m": ["no_cache_key", "no_strict_tools"]}
-
-
-def test_every_quirk_can_be_shown() -> None:
-    assert set(QUIRK_SENTENCES) == set(Quirk)
