@@ -23,6 +23,7 @@ from engine.vocabulary.report import (
     RunFailed,
     RunOutcome,
 )
+from engine.vocabulary.tools import FileChangeRecord
 from orchestration.backend import Backend
 from orchestration.runs.answers import AnswerBook, ApprovalAnswer, PreparedAnswer
 from orchestration.runs.event_hub import EventRecord
@@ -149,7 +150,7 @@ def _approval(pending: PendingApproval) -> dict[str, Any]:
     }
 
 
-def _changed_file(record: Any) -> dict[str, Any]:
+def _changed_file(record: FileChangeRecord) -> dict[str, Any]:
     told = {"path": record.path, "op": record.op.value}
     if record.rename_to is not None:
         told["rename_to"] = record.rename_to

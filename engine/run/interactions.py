@@ -42,12 +42,11 @@ def await_person(
     run: RunContext, node: NodeState, question: Question, repairs: tuple[str, ...] = ()
 ) -> None:
     """Pause the node until a person answers, and say so at once."""
-    node.question = question
     if node.queued:
         # Whoever wrote while the node was thinking has answered already.
-        node.question = None
         call_model(run, node)
         return
+    node.question = question
     run.enter(node, NodePhase.AWAITING_INPUT)
     announce_question(run, node, repairs)
 
