@@ -38,7 +38,8 @@ class ModelPort(Protocol):
         """Make the call; cancelling the task ends the request on the wire.
 
         Raises:
-            ModelCallError: with a transient, permanent, request or truncation failure.
+            ModelCallError: with a failure that is told without knowing the completion protocol: any
+                but `MalformedSubmit` and `MixedToolTurn`.
         """
 
 

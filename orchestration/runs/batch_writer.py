@@ -14,7 +14,8 @@ Job = tuple[Path, bytes]
 class BatchWriter:
     """Writes whole files atomically; what piles up during one batch is the next batch.
 
-    One batch is one trip to a thread, however many files it has.
+    One batch is one trip to a thread, however many files it has. Unlike `write_atomically`, which
+    is for what must outlive a power failure, it does not wait for the disk.
     """
 
     __slots__ = ("_busy", "_pending")

@@ -35,7 +35,7 @@ class ProviderProfile(_Section):
 class EmbeddedModel(_Section):
     """The model on this computer: a GGUF file of the user's, or the one that is installed.
 
-    `n_ctx` is in tokens; `threads` without a value means as many as there are cores.
+    `n_ctx` is in tokens; without a value for `threads` half of the cores are used, at most four.
     """
 
     model_file: str | None = None
