@@ -6,8 +6,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from app.cli.problem_text import likewise
 from orchestration.headless import HeadlessResult
 
+MAX_FAILURES = 5
 # By the class that a failed node's text begins with.
 _ADVICE = {
     "permanent: ": "correct the key, the model or the address and run it again",
@@ -28,7 +30,16 @@ def outcome(file: Path, result: HeadlessResult) -> str | None:
             return f"the run of {file} waits for {waiting}; start it again with --answers FILE"
     if result.error is not None:
         return f"the run of {file} failed: {result.error}"
-    failed = "; ".join(f"node '{node}': {_plain(text)}" for node, text in report["failed"].items())
+    alike: dict[str, list[str]] = {}
+    for node, text in report["failed"].items():
+        alike.setdefault(_plain(text), []).append(node)
+    told = [
+        f"node '{nodes[0]}': {text}{likewise(nodes[1:])}"
+        for text, nodes in list(alike.items())[:MAX_FAILURES]
+    ]
+    if len(alike) > MAX_FAILURES:
+        told.append(f"and {len(alike) - MAX_FAILURES} more failures, which the report lists")
+    failed = "; ".join(told)
     return "; ".join([f"the run of {file} failed at {failed}", *_advice(report["failed"].values())])
 
 

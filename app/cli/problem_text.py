@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from engine.graph.problems import Problem
+
+MAX_NAMES = 20
 
 
 def refusal(problems: Iterable[Problem]) -> str:
@@ -20,8 +22,14 @@ def _without_node(problem: Problem) -> str:
 
 
 def _sentence(group: list[Problem]) -> str:
-    others = [f"'{problem.node_id}'" for problem in group[1:]]
-    if not others:
-        return group[0].message
-    noun = "node" if len(others) == 1 else "nodes"
-    return f"{group[0].message} (likewise {noun} {', '.join(others)})"
+    return group[0].message + likewise([problem.node_id or "" for problem in group[1:]])
+
+
+def likewise(node_ids: Sequence[str]) -> str:
+    """A bracket that names further nodes, the first of them where there are many."""
+    if not node_ids:
+        return ""
+    noun = "node" if len(node_ids) == 1 else "nodes"
+    names = ", ".join(f"'{node_id}'" for node_id in node_ids[:MAX_NAMES])
+    more = f" and {len(node_ids) - MAX_NAMES} more" if len(node_ids) > MAX_NAMES else ""
+    return f" (likewise {noun} {names}{more})"

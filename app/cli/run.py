@@ -95,7 +95,9 @@ def run(
         overrides=RunOverrides(provider, model, base_url, wire),
         cwd=cwd,
     )
-    prepared = read_answers(_read(answers, "the answers")) if answers is not None else ()
+    prepared = (
+        read_answers(_read(answers, "the answers"), str(answers)) if answers is not None else ()
+    )
     _keep_from_overwriting(events, file, answers, input_file)
     event_file = EventFile(events) if events is not None else None
     try:

@@ -53,8 +53,8 @@ _SHAPES = (
 )
 
 
-def read_answers(data: bytes) -> tuple[PreparedAnswer, ...]:
-    """Read a JSON list of answers.
+def read_answers(data: bytes, source: str) -> tuple[PreparedAnswer, ...]:
+    """Read a JSON list of answers; `source` is where they come from, for a person.
 
     Raises:
         UserError: one sentence that says which entry is wrong and how it should look.
@@ -62,13 +62,13 @@ def read_answers(data: bytes) -> tuple[PreparedAnswer, ...]:
     try:
         entries = msgspec.json.decode(data.removeprefix(BOM_UTF8))
     except (msgspec.DecodeError, RecursionError) as error:
-        raise UserError(f"the answers are not valid JSON: {error}") from error
+        raise UserError(f"the answers in {source} are not valid JSON: {error}") from error
     if not isinstance(entries, list):
-        raise UserError(f"the answers must be a JSON list; {_SHAPES}")
-    return tuple(_answer(entry, number) for number, entry in enumerate(entries, 1))
+        raise UserError(f"the answers in {source} must be a JSON list; {_SHAPES}")
+    return tuple(_answer(entry, number, source) for number, entry in enumerate(entries, 1))
 
 
-def _answer(entry: Any, number: int) -> PreparedAnswer:
+def _answer(entry: Any, number: int, source: str) -> PreparedAnswer:
     shape: type[PreparedAnswer] = ApprovalAnswer
     if isinstance(entry, dict):
         if "text" in entry:
@@ -78,7 +78,7 @@ def _answer(entry: Any, number: int) -> PreparedAnswer:
     try:
         return msgspec.convert(entry, shape)
     except msgspec.ValidationError as error:
-        raise UserError(f"answer {number} does not fit ({error}); {_SHAPES}") from error
+        raise UserError(f"answer {number} in {source} does not fit ({error}); {_SHAPES}") from error
 
 
 class AnswerBook:

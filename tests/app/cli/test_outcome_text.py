@@ -58,3 +58,15 @@ def test_a_failure_that_says_what_to_do_is_not_talked_over() -> None:
     said = sentence("failed", failed={"n": text})
     assert said is not None
     assert said.endswith("; make room there and retry")
+
+
+def test_many_failures_are_one_readable_sentence() -> None:
+    alike = {f"n{number}": "permanent: refused" for number in range(1000)}
+    said = sentence("failed", failed=alike)
+    assert said is not None
+    assert "node 'n0': refused (likewise nodes 'n1', " in said
+    assert "'n20' and 979 more)" in said
+    assert len(said) < 500
+    said = sentence("failed", failed={f"n{number}": f"reason {number}" for number in range(9)})
+    assert said is not None
+    assert "node 'n4': reason 4; and 4 more failures, which the report lists" in said

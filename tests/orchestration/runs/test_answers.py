@@ -26,7 +26,7 @@ def test_answers_are_read_in_order_each_in_its_shape() -> None:
         {"tool_name": "write", "node_id": "b", "allow": False, "reason": "no"},
         {"node_id": "b", "uncertain": "redo"},
     ]
-    assert read_answers(json.dumps(entries).encode()) == (
+    assert read_answers(json.dumps(entries).encode(), "a.json") == (
         QuestionAnswer("a", "yes"),
         ApprovalAnswer(allow=True),
         ApprovalAnswer(allow=False, tool_name="write", node_id="b", reason="no"),
@@ -50,8 +50,9 @@ def test_answers_are_read_in_order_each_in_its_shape() -> None:
 )
 def test_what_is_no_list_of_answers_is_refused_in_one_sentence(data: bytes, what: str) -> None:
     with pytest.raises(UserError, match=what) as caught:
-        read_answers(data)
+        read_answers(data, "a.json")
     assert "\n" not in str(caught.value)
+    assert "a.json" in str(caught.value)
 
 
 def test_each_answer_is_used_once_and_only_where_it_fits() -> None:
@@ -78,6 +79,6 @@ def test_each_answer_is_used_once_and_only_where_it_fits() -> None:
 
 
 def test_a_byte_order_mark_is_read_over() -> None:
-    assert read_answers(b'\xef\xbb\xbf[{"node_id": "a", "text": "x"}]') == (
+    assert read_answers(b'\xef\xbb\xbf[{"node_id": "a", "text": "x"}]', "a.json") == (
         QuestionAnswer("a", "x"),
     )
