@@ -25,14 +25,11 @@ from orchestration.errors import (
 from orchestration.runs.requests import RunOverrides, RunRequest
 from orchestration.runs.view_values import RunStatus, TraceStatus
 from orchestration.settings.model import Limits, Settings
-from tests.support.engine_driver import workflow
+from tests.support.engine_driver import ASKING, workflow
 from tests.support.loopback import Answer, Hang, LoopbackServer
 from tests.support.run_rig import request_of, run_async, scripted_backend
-from tests.support.scripted_model import Held, ScriptedModel, ask, submit, use
+from tests.support.scripted_model import OK, Held, ScriptedModel, ask, use
 from tests.support.wire_scripts import ChatScript
-
-OK = submit({"summary": "ok"})
-ASKING = {"requestUserInput": True}
 
 
 def named(workflow_id: str) -> Workflow:

@@ -16,14 +16,11 @@ from orchestration.errors import RunRefused
 from orchestration.headless import ApprovalRule, Asker, HeadlessResult, run_headless
 from orchestration.runs.answers import ApprovalAnswer, PreparedAnswer, QuestionAnswer
 from orchestration.runs.event_hub import EventRecord
-from tests.support.engine_driver import workflow
+from tests.support.engine_driver import ASKING, workflow
 from tests.support.run_rig import request_of, run_async, scripted_backend
-from tests.support.scripted_model import Held, Script, ScriptedModel, ask, submit, use
+from tests.support.scripted_model import OK, WRITE, Held, Script, ScriptedModel, ask, submit, use
 
-OK = submit({"summary": "ok"})
-ASKING = {"requestUserInput": True}
 ALL_ASKING = dict.fromkeys("ab", ASKING)
-WRITE = use(("write", {"path": "x", "content": "y"}))
 READ = use(("read", {"path": "missing"}))
 
 

@@ -31,6 +31,8 @@ SUMMARY_SCHEMA = {
     "required": ["summary"],
     "additionalProperties": False,
 }
+ASKING = {"requestUserInput": True}
+"""The config of an agent that may ask a person."""
 
 
 def agent(**keys: Any) -> dict[str, Any]:

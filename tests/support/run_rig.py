@@ -9,7 +9,8 @@ from typing import Any
 
 from engine.graph.workflow import Workflow
 from engine.vocabulary.ports import ModelPort, ToolPort
-from engine.vocabulary.report import RunOutcome
+from engine.vocabulary.report import NeedsInteraction, RunOutcome
+from engine.vocabulary.requests import AgentRequest
 from engine.vocabulary.tools import JsonObject, ToolConcurrency, ToolDefinition, ToolTier
 from orchestration.backend import Backend, Surroundings
 from orchestration.runs.coordinator import RunCoordinator, RunSetup, RunTelling
@@ -30,7 +31,11 @@ from orchestration.workspace.paths import Workspace
 from providers.config import ProviderConfig
 from providers.embedded.server import EmbeddedServer
 from providers.factory import ProviderPool
+from tests.support.engine_driver import ASKING, workflow
 from tests.support.scripted_model import Script, ScriptedModel
+
+TWO = workflow(nodes=["a", "b"], agents={"a": ASKING, "b": ASKING})
+"""Two nodes side by side that may ask a person."""
 
 
 def run_async(body: Callable[[], Awaitable[None]]) -> None:
@@ -146,6 +151,18 @@ class RunRig:
             retry_policy=self.workflow.settings.retry_policy,
             read_handoff=telling.read_handoff,
         )
+
+
+async def settled_needs(rig: RunRig) -> NeedsInteraction:
+    """Wait until the run needs a person; gives what it needs."""
+    outcome = await rig.run.settled()
+    assert isinstance(outcome, NeedsInteraction), outcome
+    return outcome
+
+
+def texts(request: AgentRequest) -> str:
+    """Everything in the transcript of a request, to look for a text in."""
+    return repr(list(request.transcript))
 
 
 class ScriptedPool(ProviderPool):

@@ -127,3 +127,17 @@ def say(text: str, *, thinking: str = "", usage: Usage | None = None) -> ModelTu
 
 def _call(name: str, arguments: dict[str, Any], provider_call_id: str) -> WireCall:
     return WireCall(name, arguments, provider_call_id)
+
+
+def summary(text: str, message: str | None = None, *, usage: Usage | None = None) -> ModelTurn:
+    """A turn that submits what the agents of these tests are to submit."""
+    return submit({"summary": text}, message, usage=usage)
+
+
+def answer_with_own_name(request: AgentRequest) -> Scripted:
+    """A script in which each node submits its id."""
+    return summary(request.node_id)
+
+
+OK = summary("ok")
+WRITE = use(("write", {"path": "x", "content": "y"}))

@@ -29,9 +29,8 @@ from engine.vocabulary.messages import (
 )
 from engine.vocabulary.report import RunCancelled, RunCompleted
 from engine.vocabulary.tools import SUBMIT_TOOL
-from tests.support.engine_driver import World, calls, done, workflow
+from tests.support.engine_driver import ASKING, World, calls, done, workflow
 
-ASKING = {"requestUserInput": True}
 WRITE = ("write", {"path": "x", "content": "1"})
 
 

@@ -29,9 +29,8 @@ from engine.vocabulary.inputs import (
 )
 from engine.vocabulary.messages import InputRequest, ResultItem, UserMessage
 from engine.vocabulary.report import RunCancelled, RunCompleted
-from tests.support.engine_driver import Reply, World, calls, done, workflow
+from tests.support.engine_driver import ASKING, Reply, World, calls, done, workflow
 
-ASKING = {"requestUserInput": True}
 READ = ("read", {"path": "x"})
 
 

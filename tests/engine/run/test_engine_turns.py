@@ -27,9 +27,7 @@ from engine.vocabulary.messages import (
 )
 from engine.vocabulary.report import RunCompleted
 from engine.vocabulary.tools import ASK_QUESTION_TOOL, REQUEST_INPUT_TOOL, SUBMIT_TOOL, ToolResult
-from tests.support.engine_driver import Reply, World, calls, done, workflow
-
-ASKING = {"requestUserInput": True}
+from tests.support.engine_driver import ASKING, Reply, World, calls, done, workflow
 
 
 def one_node(*replies: Reply, **keys: object) -> World:

@@ -14,34 +14,12 @@ from engine.vocabulary.errors import (
     UnknownNode,
 )
 from engine.vocabulary.messages import UserMessage
-from engine.vocabulary.report import NeedsInteraction, RunCancelled, RunCompleted
-from engine.vocabulary.requests import AgentRequest
+from engine.vocabulary.report import RunCancelled, RunCompleted
 from orchestration.errors import NoContinuableRun
 from orchestration.runs.view_values import NodeStatus, RunStatus, TraceStatus
-from tests.support.engine_driver import workflow
-from tests.support.run_rig import RunRig, run_async, until
-from tests.support.scripted_model import Held, ask, submit, use
-
-ASKING = {"requestUserInput": True}
-
-
-TWO = workflow(nodes=["a", "b"], agents={"a": ASKING, "b": ASKING})
-
-
-OK = submit({"summary": "ok"})
-
-
-WRITE = use(("write", {"path": "x", "content": "y"}))
-
-
-def texts(request: AgentRequest) -> str:
-    return repr(list(request.transcript))
-
-
-async def settled_needs(rig: RunRig) -> NeedsInteraction:
-    outcome = await rig.run.settled()
-    assert isinstance(outcome, NeedsInteraction), outcome
-    return outcome
+from tests.support.engine_driver import ASKING, workflow
+from tests.support.run_rig import TWO, RunRig, run_async, settled_needs, until
+from tests.support.scripted_model import OK, WRITE, Held, ask
 
 
 def test_stopping_cancels_the_call_and_says_so_within_a_second(tmp_path: Path) -> None:

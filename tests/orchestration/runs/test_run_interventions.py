@@ -20,8 +20,7 @@ from engine.vocabulary.errors import (
     UnknownNode,
     WrongNode,
 )
-from engine.vocabulary.report import NeedsInteraction, RunCompleted
-from engine.vocabulary.requests import AgentRequest
+from engine.vocabulary.report import RunCompleted
 from engine.vocabulary.tools import (
     JsonObject,
     ToolConcurrency,
@@ -30,30 +29,9 @@ from engine.vocabulary.tools import (
 )
 from orchestration.runs.view_values import NodeStatus, RunStatus
 from orchestration.tools.tool import Tool, ToolContext, ToolOutput
-from tests.support.engine_driver import workflow
-from tests.support.run_rig import RunRig, run_async, until
-from tests.support.scripted_model import Held, ask, submit, use
-
-ASKING = {"requestUserInput": True}
-
-
-TWO = workflow(nodes=["a", "b"], agents={"a": ASKING, "b": ASKING})
-
-
-OK = submit({"summary": "ok"})
-
-
-WRITE = use(("write", {"path": "x", "content": "y"}))
-
-
-def texts(request: AgentRequest) -> str:
-    return repr(list(request.transcript))
-
-
-async def settled_needs(rig: RunRig) -> NeedsInteraction:
-    outcome = await rig.run.settled()
-    assert isinstance(outcome, NeedsInteraction), outcome
-    return outcome
+from tests.support.engine_driver import ASKING, workflow
+from tests.support.run_rig import TWO, RunRig, run_async, settled_needs, texts, until
+from tests.support.scripted_model import OK, WRITE, Held, ask, use
 
 
 def test_a_failed_node_keeps_the_run_open_and_is_retried_with_its_transcript(

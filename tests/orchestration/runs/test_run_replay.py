@@ -13,22 +13,11 @@ from engine.vocabulary.errors import (
     TransientFailure,
 )
 from engine.vocabulary.inputs import EngineInput, Entrypoint
-from engine.vocabulary.report import NeedsInteraction, RunCompleted
+from engine.vocabulary.report import RunCompleted
 from orchestration.runs.entropy import SeededEntropy
-from tests.support.engine_driver import workflow
-from tests.support.run_rig import RunRig, run_async
-from tests.support.scripted_model import Scripted, ask, submit, use
-
-ASKING = {"requestUserInput": True}
-
-
-OK = submit({"summary": "ok"})
-
-
-async def settled_needs(rig: RunRig) -> NeedsInteraction:
-    outcome = await rig.run.settled()
-    assert isinstance(outcome, NeedsInteraction), outcome
-    return outcome
+from tests.support.engine_driver import ASKING, workflow
+from tests.support.run_rig import RunRig, run_async, settled_needs
+from tests.support.scripted_model import OK, Scripted, ask, use
 
 
 def test_recorded_inputs_fed_again_give_the_same_effects_and_events(

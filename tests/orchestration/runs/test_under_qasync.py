@@ -13,9 +13,7 @@ from orchestration.runs.view_values import RunStatus
 from tests.support.engine_driver import workflow
 from tests.support.qt_loop import QtLoop
 from tests.support.run_rig import RunRig, until
-from tests.support.scripted_model import Held, ask, submit, use
-
-OK = submit({"summary": "ok"})
+from tests.support.scripted_model import OK, Held, ask, use
 
 
 def run_on_qt(application: QApplication, body: Callable[[], Coroutine[Any, Any, None]]) -> None:

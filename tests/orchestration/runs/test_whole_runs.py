@@ -4,34 +4,24 @@ from pathlib import Path
 
 from engine.vocabulary import events as ev
 from engine.vocabulary.errors import TransientFailure
-from engine.vocabulary.messages import ModelTurn, Usage
+from engine.vocabulary.messages import Usage
 from engine.vocabulary.report import NeedsInteraction, RunCompleted
 from engine.vocabulary.requests import AgentRequest
 from orchestration.runs.limits import Budget
 from orchestration.runs.view_values import NodeStatus, RunStatus, TraceStatus
-from tests.support.engine_driver import workflow
+from tests.support.engine_driver import ASKING, workflow
 from tests.support.run_rig import RunRig, run_async
 from tests.support.scripted_model import (
     Held,
     Scripted,
+    answer_with_own_name,
     ask,
     ask_choice,
-    submit,
+    summary,
     use,
 )
 
 DIAMOND = [("root", "left"), ("root", "right"), ("left", "join"), ("right", "join")]
-
-
-ASKING = {"requestUserInput": True}
-
-
-def summary(text: str, **more: object) -> ModelTurn:
-    return submit({"summary": text}, **more)  # type: ignore[arg-type]
-
-
-def answer_with_own_name(request: AgentRequest) -> Scripted:
-    return summary(request.node_id)
 
 
 def test_branches_join_with_their_outputs_in_node_order(tmp_path: Path) -> None:

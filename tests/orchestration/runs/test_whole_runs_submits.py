@@ -12,19 +12,18 @@ from engine.vocabulary.report import NeedsInteraction, RunCompleted
 from engine.vocabulary.requests import AgentRequest
 from engine.vocabulary.tools import REQUEST_INPUT_TOOL, SUBMIT_TOOL
 from orchestration.runs.view_values import EntryKind, RunStatus
-from tests.support.engine_driver import workflow
+from tests.support.engine_driver import ASKING, workflow
 from tests.support.run_rig import RunRig, run_async
 from tests.support.scripted_model import (
     Scripted,
     Streamed,
+    answer_with_own_name,
     ask,
     say,
     submit,
+    summary,
     use,
 )
-
-ASKING = {"requestUserInput": True}
-
 
 TEMPLATE = "# Handoff\n## Summary\n"
 
@@ -33,14 +32,6 @@ DOCUMENT = "# Handoff\n## Summary\nAll is well.\n"
 
 
 SECRET = "sk-very-secret"
-
-
-def summary(text: str, **more: object) -> ModelTurn:
-    return submit({"summary": text}, **more)  # type: ignore[arg-type]
-
-
-def answer_with_own_name(request: AgentRequest) -> Scripted:
-    return summary(request.node_id)
 
 
 def malformed() -> ModelTurn:
