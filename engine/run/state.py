@@ -8,13 +8,13 @@ from typing import Any
 from msgspec import Struct, field
 
 from engine.run.budgets import Counters
+from engine.run.usage import UsageSum
 from engine.vocabulary.inputs import Entrypoint, RuntimePatch
 from engine.vocabulary.messages import (
     Attachment,
     HandoffArtifact,
     StructuredInput,
     TranscriptItem,
-    Usage,
 )
 from engine.vocabulary.tools import (
     FileChangeRecord,
@@ -132,38 +132,6 @@ class PlanState(Struct, omit_defaults=True):
 
     source_node_id: str
     packet: JsonObject | None = None
-
-
-class UsageSum(Struct, omit_defaults=True):
-    """Tokens of all calls so far; a field that no provider reported is `None`."""
-
-    prompt: int | None = None
-    completion: int | None = None
-    total: int | None = None
-    cached_input: int | None = None
-    cache_creation_input: int | None = None
-
-    def add(self, usage: Usage) -> None:
-        """Count one call."""
-        if usage.prompt_tokens is not None:
-            self.prompt = (self.prompt or 0) + usage.prompt_tokens
-        if usage.completion_tokens is not None:
-            self.completion = (self.completion or 0) + usage.completion_tokens
-        if usage.total_tokens is not None:
-            self.total = (self.total or 0) + usage.total_tokens
-        if usage.cached_input_tokens is not None:
-            self.cached_input = (self.cached_input or 0) + usage.cached_input_tokens
-        if usage.cache_creation_input_tokens is not None:
-            self.cache_creation_input = (
-                self.cache_creation_input or 0
-            ) + usage.cache_creation_input_tokens
-
-    def as_usage(self) -> Usage | None:
-        """The sum as a value, `None` where nothing is known."""
-        usage = Usage(
-            self.prompt, self.completion, self.total, self.cached_input, self.cache_creation_input
-        )
-        return None if usage == Usage() else usage
 
 
 class RunState(Struct, omit_defaults=True):

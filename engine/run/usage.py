@@ -2,23 +2,47 @@
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from engine.vocabulary.messages import Usage
+
+
+class UsageSum(Struct, omit_defaults=True):
+    """Tokens of all calls so far; a field that no provider reported is `None`."""
+
+    prompt: int | None = None
+    completion: int | None = None
+    total: int | None = None
+    cached_input: int | None = None
+    cache_creation_input: int | None = None
+
+    def add(self, usage: Usage) -> None:
+        """Count one call."""
+        if usage.prompt_tokens is not None:
+            self.prompt = (self.prompt or 0) + usage.prompt_tokens
+        if usage.completion_tokens is not None:
+            self.completion = (self.completion or 0) + usage.completion_tokens
+        if usage.total_tokens is not None:
+            self.total = (self.total or 0) + usage.total_tokens
+        if usage.cached_input_tokens is not None:
+            self.cached_input = (self.cached_input or 0) + usage.cached_input_tokens
+        if usage.cache_creation_input_tokens is not None:
+            self.cache_creation_input = (
+                self.cache_creation_input or 0
+            ) + usage.cache_creation_input_tokens
+
+    def as_usage(self) -> Usage | None:
+        """The sum as a value, `None` where nothing is known."""
+        usage = Usage(
+            self.prompt, self.completion, self.total, self.cached_input, self.cache_creation_input
+        )
+        return None if usage == Usage() else usage
 
 
 def add_usage(one: Usage | None, other: Usage | None) -> Usage | None:
     """The tokens of two calls together; what is unknown in both stays unknown."""
-    if one is None or other is None:
-        return other if one is None else one
-    return Usage(
-        _add(one.prompt_tokens, other.prompt_tokens),
-        _add(one.completion_tokens, other.completion_tokens),
-        _add(one.total_tokens, other.total_tokens),
-        _add(one.cached_input_tokens, other.cached_input_tokens),
-        _add(one.cache_creation_input_tokens, other.cache_creation_input_tokens),
-    )
-
-
-def _add(one: int | None, other: int | None) -> int | None:
-    if one is None or other is None:
-        return other if one is None else one
-    return one + other
+    total = UsageSum()
+    for usage in (one, other):
+        if usage is not None:
+            total.add(usage)
+    return total.as_usage()
