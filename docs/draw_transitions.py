@@ -15,8 +15,12 @@ input does to a node in a phase and where the node may be afterwards. An input t
 table is a bug in the program that feeds the engine. Inputs that a person may send at any time are
 refused, with the state unchanged, in every phase that the table does not list for them.
 
+Left out are inputs that leave a node in its phase: a message is queued while the node is `calling`,
+in `tools` or in `backoff`, to interrupt a node twice changes nothing, and settings can be patched
+and edit batches forgotten in every phase.
+
 Two moves are no rows: a node leaves `idle` by itself when its last parent is done, and a run that
-is restored calls again for every node that was at work.
+is restored calls again for every node whose call was under way or that was interrupted.
 """
 
 
