@@ -229,11 +229,23 @@ def measure_turns(rounds: int) -> list[Check]:
             ratio = ratio_of(results, f"langgraph {turns}", f"openflow {turns}")
             row += f"  langgraph {median_of(results, f'langgraph {turns}'):9.0f}u  x {ratio:.1f}"
             met = ratio >= BELOW_LANGGRAPH_A_TURN
-            checks.append(Check(f"{turns} turns: langgraph", f"{ratio:.1f}", ">= 15", met))
+            checks.append(
+                Check(
+                    f"{turns} turns: langgraph",
+                    f"{ratio:.1f}",
+                    f">= {BELOW_LANGGRAPH_A_TURN:.0f}",
+                    met,
+                )
+            )
         print(row, flush=True)
     grown = ratio_of(results, "openflow 1000", "openflow 100")
     checks.append(
-        Check("turn 1000 to turn 100", f"{grown:.2f}", "<= 1.25", grown <= GROWTH_OF_A_TURN)
+        Check(
+            "turn 1000 to turn 100",
+            f"{grown:.2f}",
+            f"<= {GROWTH_OF_A_TURN}",
+            grown <= GROWTH_OF_A_TURN,
+        )
     )
     return checks
 
