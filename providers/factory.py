@@ -18,7 +18,7 @@ from providers.messages_adapter import MessagesAdapter
 from providers.probe import ProbeReport, probe
 from providers.responses_adapter import ResponsesAdapter
 from providers.schemas import Bound
-from providers.sdk_adapter import AdapterTools, SdkAdapter
+from providers.sdk_adapter import AdapterOptions, SdkAdapter
 from providers.specs import EMBEDDED, Wire
 
 __all__ = ["ProbeReport", "ProviderPool"]
@@ -49,16 +49,16 @@ class ProviderPool:
         attachments: AttachmentSource | None = None,
     ) -> None:
         self._embedded = embedded
-        self._tools = AdapterTools(attachments)
-        self._demo_tools = AdapterTools(attachments, bound)
+        self._options = AdapterOptions(attachments)
+        self._demo_options = AdapterOptions(attachments, bound)
         self._is_preamble = is_preamble
         self._connections: dict[Any, Connection] = {}
 
     def port(self, config: ProviderConfig) -> ModelPort:
         """A port that makes calls as the configuration says, each model over its own wire."""
         spec = config.spec
-        tools = self._demo_tools if spec.is_demo else self._tools
-        port = _ProfilePort(config, self._connection(config), tools, self._why_not(config))
+        options = self._demo_options if spec.is_demo else self._options
+        port = _ProfilePort(config, self._connection(config), options, self._why_not(config))
         return SmallPromptPort(port, self._is_preamble) if spec.is_demo else port
 
     async def probe(self, config: ProviderConfig, model: str = "") -> ProbeReport:
@@ -101,11 +101,11 @@ class _ProfilePort:
     """One profile's port: picks the adapter by the model of each request."""
 
     def __init__(
-        self, config: ProviderConfig, connection: Connection, tools: AdapterTools, why_not: str
+        self, config: ProviderConfig, connection: Connection, options: AdapterOptions, why_not: str
     ) -> None:
         self._config = config
         self._connection = connection
-        self._tools = tools
+        self._options = options
         self._why_not = why_not
         self._adapters: dict[Wire, SdkAdapter] = {}
 
@@ -116,6 +116,6 @@ class _ProfilePort:
         wire = self._config.wire_for(request.model)
         adapter = self._adapters.get(wire)
         if adapter is None:
-            adapter = _ADAPTERS[wire](self._config, self._connection, self._tools)
+            adapter = _ADAPTERS[wire](self._config, self._connection, self._options)
             self._adapters[wire] = adapter
         return await adapter.invoke(request, sink)

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from engine.vocabulary.requests import AgentRequest
 from providers.attachments import FilePart, Files
-from providers.conversation import Turn, conversation
+from providers.conversation import Turn, UserTurn, conversation
 from providers.quirks import Quirk
 from providers.schemas import Bound, OfferedTool, offered_tools
 from providers.specs import ProviderSpec
@@ -41,7 +41,7 @@ class MappingContext(Struct, frozen=True):
             return tools
         return tuple(OfferedTool(t.name, t.description, t.schema) for t in tools)
 
-    def files_of(self, turn: Any) -> list[FilePart]:
+    def files_of(self, turn: UserTurn) -> list[FilePart]:
         """The files of a user's turn in order."""
         return [self.files[attachment.id] for attachment in turn.attachments]
 

@@ -54,8 +54,11 @@ class ReplyReader(Protocol):
         """Add what can be said only at the end."""
 
 
-class AdapterTools(Struct, frozen=True):
-    """What an adapter is given besides its connection."""
+class AdapterOptions(Struct, frozen=True):
+    """What an adapter is given besides its connection.
+
+    `attachments` is where the bytes of files are; `bound` limits the schemas of a demo model.
+    """
 
     attachments: AttachmentSource | None = None
     bound: Bound | None = None
@@ -71,11 +74,11 @@ class SdkAdapter(ABC):
         self,
         config: ProviderConfig,
         connection: Connection,
-        tools: AdapterTools = AdapterTools(),  # noqa: B008 - frozen
+        options: AdapterOptions,
     ) -> None:
         self._config = config
         self._connection = connection
-        self._tools = tools
+        self._options = options
 
     @abstractmethod
     def body(self, request: AgentRequest, context: MappingContext) -> Body:
@@ -94,11 +97,11 @@ class SdkAdapter(ABC):
         Raises:
             ModelCallError: with any failure.
         """
-        files = await read_files(attachments_of(request), self._tools.attachments)
+        files = await read_files(attachments_of(request), self._options.attachments)
         client = await self._connection.client(self.wire)
         while True:
             context = MappingContext(
-                self._config.spec, self._config.quirks.of(request.model), self._tools.bound, files
+                self._config.spec, self._config.quirks.of(request.model), self._options.bound, files
             )
             body = self.body(request, context)
             content = encoded(body)
