@@ -47,6 +47,13 @@ from tests.support.loop_harness import (
 )
 
 
+def call_then_batch(given: EngineInput) -> Sequence[Effect]:
+    """A model call, then a tool batch, then the end."""
+    if isinstance(given, Started):
+        return (model_call(),)
+    return (batch_of(),) if isinstance(given, ModelReplied) else (DONE,)
+
+
 def test_cancelled_work_is_cancelled_on_the_wire_and_its_end_is_not_fed() -> None:
     async def body() -> None:
         ended: list[str] = []
@@ -230,13 +237,8 @@ def test_a_call_that_breaks_off_fails_its_node_and_not_the_run(
     async def batch(node_id: str) -> tuple[tuple[ToolResult, ...], ToolEffects]:
         raise LookupError("secret detail")
 
-    def react(given: EngineInput) -> Sequence[Effect]:
-        if isinstance(given, Started):
-            return (model_call(),)
-        return (batch_of(),) if isinstance(given, ModelReplied) else (DONE,)
-
     async def body() -> None:
-        harness = Harness(react, call=call, batch=batch)
+        harness = Harness(call_then_batch, call=call, batch=batch)
         harness.loop.start()
         await harness.loop.settled()
         _, replied, finished = harness.engine.inputs
@@ -258,13 +260,8 @@ def test_a_call_that_is_cancelled_by_somebody_else_counts_as_interrupted() -> No
     async def batch(node_id: str) -> tuple[tuple[ToolResult, ...], ToolEffects]:
         raise asyncio.CancelledError
 
-    def react(given: EngineInput) -> Sequence[Effect]:
-        if isinstance(given, Started):
-            return (model_call(),)
-        return (batch_of(),) if isinstance(given, ModelReplied) else (DONE,)
-
     async def body() -> None:
-        harness = Harness(react, call=call, batch=batch)
+        harness = Harness(call_then_batch, call=call, batch=batch)
         harness.loop.start()
         await harness.loop.settled()
         replied = harness.engine.inputs[1]
