@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -76,6 +77,11 @@ def _open_window(request: WindowRequest) -> int:
             f"there is no file {request.file} to open, and no command of that name; "
             f"the commands are {commands}"
         )
+    if not _has_screen():
+        return _refuse(
+            "there is no screen here for the window (DISPLAY is not set); "
+            "'openflow run FILE' needs none"
+        )
     try:
         from app.gui import run_window
     except ImportError as error:
@@ -86,6 +92,13 @@ def _open_window(request: WindowRequest) -> int:
             "install what README.md names, or use 'openflow run FILE'"
         )
     return run_window(request.file, request.data_dir)
+
+
+def _has_screen() -> bool:
+    """Whether Qt will find something to show a window on; without it Qt ends the process."""
+    if not sys.platform.startswith("linux"):
+        return True
+    return any(os.environ.get(n) for n in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))
 
 
 def _refuse(sentence: str) -> int:

@@ -27,6 +27,8 @@ _COMPILED_SCHEMAS = 512
 _SCHEMAS_BY_IDENTITY = 4096
 _COERCION_ROUNDS = 6
 _SINGLE_ATTEMPTS = 32
+_DEEPEST_SPELLED = 128
+_STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[{\]}]')
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,4000})")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,300})(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?")
 
@@ -270,10 +272,24 @@ def _spelled(text: str, wanted: Collection[str]) -> Iterator[Any]:
     if ("array" in wanted and spelled.startswith("[")) or (
         "object" in wanted and spelled.startswith("{")
     ):
+        if _depth(spelled) > _DEEPEST_SPELLED:
+            return
         try:
             yield json.loads(spelled, parse_constant=_refuse_constant)
         except (ValueError, RecursionError):
             return
+
+
+def _depth(text: str) -> int:
+    """How many brackets stand open at once at most, those within strings left out."""
+    deepest = depth = 0
+    for token in _STRING_OR_BRACKET.findall(text):
+        if token in ("[", "{"):
+            depth += 1
+            deepest = max(deepest, depth)
+        elif token in ("]", "}"):
+            depth -= 1
+    return deepest
 
 
 def _refuse_constant(name: str) -> NoReturn:

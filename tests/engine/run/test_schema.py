@@ -201,6 +201,7 @@ class TestCoercion:
             ({"type": "array"}, "[1, 2"),
             ({"type": "array"}, "[NaN]"),
             ({"type": "array"}, "[" * 5000 + "]" * 5000),
+            ({"type": "array"}, "[" * 200 + "]" * 200),
             ({"type": "array"}, '{"a": 1}'),
             ({"type": "object"}, "[1]"),
             ({"type": "string"}, 5),
@@ -210,6 +211,10 @@ class TestCoercion:
     )
     def test_what_does_not_spell_it_stays(self, schema: dict[str, Any], value: Any) -> None:
         assert _coerced(schema, value) == value
+
+    def test_brackets_within_texts_do_not_count_as_depth(self) -> None:
+        spelled = ["[" * 300, "]" * 300, '\\"{']
+        assert _coerced({"type": "array"}, json.dumps(spelled)) == spelled
 
     def test_values_that_are_valid_stay_although_they_look_like_others(self) -> None:
         schema = {
