@@ -166,7 +166,6 @@ def interrupt_now(run: RunContext, node: NodeState) -> None:
     # What was cancelled may still reply: by then it belongs to an earlier call.
     node.call += 1
     close_turn(run, node, feedback.INTERRUPTED_CALL)
-    node.backoff_until = None
     run.enter(node, NodePhase.INTERRUPTED)
     run.events.append(NodeInterrupted(node.id, run.facts[node.id].label))
 

@@ -38,7 +38,6 @@ def call_model(run: RunContext, node: NodeState) -> None:
         return
     if node.queued:
         deliver_queued(run, node)
-    node.backoff_until = None
     node.call += 1
     run.enter(node, NodePhase.CALLING)
     if node.announced_attempt != node.attempt:
@@ -140,7 +139,6 @@ def accept_output(run: RunContext, node: NodeState, reply: Completed) -> None:
 
 def back_off(run: RunContext, node: NodeState, until: float) -> None:
     """Make the node's call again at `until`."""
-    node.backoff_until = until
     count_retry(node)
     run.enter(node, NodePhase.BACKOFF)
     run.effects.append(Wait(node.id, until))

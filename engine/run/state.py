@@ -111,7 +111,6 @@ class NodeState(Struct, omit_defaults=True):
     transcript: list[TranscriptItem] = field(default_factory=list)
     turn: ToolTurn | None = None
     question: Question | None = None
-    backoff_until: float | None = None
     error: str = ""
     output: Any = None
     handoff: HandoffArtifact | None = None
