@@ -34,21 +34,23 @@ class Bounds(Struct, frozen=True):
 
     Attributes:
         text: characters of a text that has no limit of its own.
-        items: items of an array, unless it must have more.
+        least_items: items that an array has at least, unless it can only have fewer.
+        items: items of an array at most, unless it must have more.
         count: how far an integer without a limit of its own goes; `None` for any distance.
         prose: whether free text is held to words.
     """
 
     text: int
+    least_items: int
     items: int
     count: int | None
     prose: bool
 
 
-TINY = Bounds(text=350, items=3, count=99, prose=True)
+TINY = Bounds(text=420, least_items=2, items=3, count=99, prose=True)
 """For the bundled model."""
 
-ROOMY = Bounds(text=600, items=6, count=None, prose=False)
+ROOMY = Bounds(text=600, least_items=1, items=6, count=None, prose=False)
 """For a model that the user has chosen."""
 
 
@@ -175,8 +177,8 @@ class _Bounder:
             return {"type": "array", "items": {"type": "null"}, "minItems": 0, "maxItems": 0}
         # Nothing keeps a model from repeating itself.
         most = max(least, 1) if flat.unique else max(least, min(most, self._bounds.items))
-        form: JsonObject = {"type": "array", "items": item}
-        form |= {"minItems": max(least, 1), "maxItems": most}
+        least = max(least, min(most, self._bounds.least_items))
+        form: JsonObject = {"type": "array", "items": item, "minItems": least, "maxItems": most}
         return {**form, "uniqueItems": True} if flat.unique else form
 
     def _tuple(self, flat: Flat, least: int, count: float) -> JsonObject:

@@ -182,7 +182,7 @@ def test_texts_and_arrays_get_an_end() -> None:
         bounded = bound(schema, bounds)
         properties = bounded["properties"]
         assert properties["risks"]["maxItems"] == bounds.items
-        assert properties["risks"]["minItems"] == 1
+        assert properties["risks"]["minItems"] == bounds.least_items
         assert properties["risks"]["items"]["maxLength"] == bounds.text
         assert properties["note"]["maxLength"] == bounds.text
         assert properties["note"]["minLength"] == 1
