@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from engine.run.preamble import is_ours
+from engine.run import preamble
 from orchestration.backend import Backend, Surroundings
 from orchestration.settings.data_folder import (
     data_folder,
@@ -46,7 +46,7 @@ def open_backend(data_dir: Path | None = None, *, env: Mapping[str, str] | None 
             secrets=open_secrets(secrets_file(folder)),
             quirks=QuirkStore(quirks_file(folder)),
             tools=ToolRegistry([READ]),
-            pool=ProviderPool(embedded, bound=embedded.bound, is_preamble=is_ours),
+            pool=ProviderPool(embedded, bound=embedded.bound, preamble=preamble),
             embedded=embedded,
             notices=(loaded.notice,) if loaded.notice is not None else (),
         )

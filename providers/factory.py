@@ -13,7 +13,7 @@ from providers.chat_adapter import ChatAdapter
 from providers.config import EndpointSource, ProviderConfig
 from providers.connection import Connection
 from providers.embedded import bounded_schema
-from providers.embedded.small_prompt import IsPreamble, SmallPromptPort, no_preamble
+from providers.embedded.small_prompt import Preamble, SmallPromptPort
 from providers.messages_adapter import MessagesAdapter
 from providers.probe import ProbeReport, probe
 from providers.responses_adapter import ResponsesAdapter
@@ -36,7 +36,7 @@ class ProviderPool:
     Args:
         embedded: the embedded server; without it that service cannot be used.
         bound: limits the schemas that a demo model is sent.
-        is_preamble: tells which system messages a demo model is spared.
+        preamble: tells our system messages, which a demo model is spared, from the workflow's.
         attachments: where the bytes of attachments are kept.
     """
 
@@ -45,13 +45,13 @@ class ProviderPool:
         embedded: EndpointSource | None = None,
         *,
         bound: Bound = bounded_schema.bound,
-        is_preamble: IsPreamble = no_preamble,
+        preamble: Preamble | None = None,
         attachments: AttachmentSource | None = None,
     ) -> None:
         self._embedded = embedded
         self._options = AdapterOptions(attachments)
         self._demo_options = AdapterOptions(attachments, bound)
-        self._is_preamble = is_preamble
+        self._preamble = preamble
         self._connections: dict[Any, Connection] = {}
 
     def port(self, config: ProviderConfig) -> ModelPort:
@@ -59,7 +59,7 @@ class ProviderPool:
         spec = config.spec
         options = self._demo_options if spec.is_demo else self._options
         port = _ProfilePort(config, self._connection(config), options, self._why_not(config))
-        return SmallPromptPort(port, self._is_preamble) if spec.is_demo else port
+        return SmallPromptPort(port, self._preamble) if spec.is_demo else port
 
     async def probe(self, config: ProviderConfig, model: str = "") -> ProbeReport:
         """Whether the service can be used, in a sentence, and which models it lists."""

@@ -127,6 +127,13 @@ def is_ours(system_message: str) -> bool:
     return system_message.startswith(_BEGINNINGS)
 
 
+def handoff_template(system_message: str) -> str | None:
+    """The template of the document that the message asks for, `None` if it asks for none."""
+    if not system_message.startswith(MARKDOWN_HANDOFF):
+        return None
+    return system_message.removeprefix(MARKDOWN_HANDOFF)
+
+
 @lru_cache(maxsize=256)
 def preamble(tool_names: tuple[str, ...], *, plan_mode: bool) -> str:
     """The contract, then what a node with these tools has to know about them."""

@@ -2,51 +2,88 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Protocol
 
 from msgspec.structs import replace
 
-from engine.vocabulary.messages import ModelTurn
+from engine.vocabulary.messages import ModelTurn, WireCall
 from engine.vocabulary.ports import ModelPort, StreamSink
 from engine.vocabulary.requests import AgentRequest
-
-IsPreamble = Callable[[str], bool]
-"""Whether a system message is the program's own rather than the workflow's."""
+from providers.embedded.handoff_sections import (
+    DOCUMENT,
+    Section,
+    document,
+    sections,
+    sections_schema,
+)
 
 _LONGEST_INPUT = 8000
 _CUT = "\n[The rest is left out.]"
+_OUTPUT = "output"
 
 
-def no_preamble(_: str) -> bool:
-    """For requests in which every system message is the workflow's own."""
-    return False
+class Preamble(Protocol):
+    """Tells the program's own system messages from those of the workflow."""
+
+    def is_ours(self, system_message: str, /) -> bool:
+        """Whether it is the program's own."""
+
+    def handoff_template(self, system_message: str, /) -> str | None:
+        """The template of the Markdown document that it asks for, if it does."""
 
 
 class SmallPromptPort:
     """Passes requests on without the program's own instructions and with their input as text.
 
+    A node that has to hand on a Markdown document is asked for its sections.
+
     Args:
         port: where requests go.
-        is_preamble: tells which system messages to leave out.
+        preamble: without it every system message counts as the workflow's.
     """
 
-    def __init__(self, port: ModelPort, is_preamble: IsPreamble) -> None:
+    def __init__(self, port: ModelPort, preamble: Preamble | None = None) -> None:
         self._port = port
-        self._is_preamble = is_preamble
+        self._preamble = preamble
 
     async def invoke(self, request: AgentRequest, sink: StreamSink | None = None) -> ModelTurn:
         """Make the call with less in it; see `ModelPort.invoke`."""
-        return await self._port.invoke(shortened(request, self._is_preamble), sink)
+        parts = self._sections(request)
+        short = shortened(request, self._preamble)
+        if parts is None:
+            return await self._port.invoke(short, sink)
+        turn = await self._port.invoke(replace(short, output_schema=sections_schema(parts)), sink)
+        return replace(turn, calls=tuple(_with_document(call, parts) for call in turn.calls))
+
+    def _sections(self, request: AgentRequest) -> tuple[Section, ...] | None:
+        if self._preamble is None or request.handoff_format != DOCUMENT:
+            return None
+        for message in request.system_messages:
+            template = self._preamble.handoff_template(message)
+            if template is not None:
+                return sections(template)
+        return None
 
 
-def shortened(request: AgentRequest, is_preamble: IsPreamble) -> AgentRequest:
+def shortened(request: AgentRequest, preamble: Preamble | None) -> AgentRequest:
     """The request as a small model understands it best."""
     return replace(
         request,
-        system_messages=tuple(text for text in request.system_messages if not is_preamble(text)),
+        system_messages=tuple(
+            message
+            for message in request.system_messages
+            if preamble is None or not preamble.is_ours(message)
+        ),
         input=input_text(request.input),
     )
+
+
+def _with_document(call: WireCall, parts: tuple[Section, ...]) -> WireCall:
+    output = call.arguments.get(_OUTPUT) if call.arguments is not None else None
+    if not isinstance(output, dict):
+        return call
+    return replace(call, arguments={_OUTPUT: {DOCUMENT: document(parts, output)}})
 
 
 def input_text(value: Any) -> str:

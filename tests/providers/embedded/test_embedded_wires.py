@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from engine.run.preamble import is_ours
+from engine.run import preamble
 from engine.vocabulary.messages import UserMessage
 from engine.vocabulary.ports import ModelPort
 from engine.vocabulary.requests import AgentRequest
@@ -73,7 +73,7 @@ def use(server: EmbeddedServer, wire: Wire, check: Callable[[ModelPort], Awaitab
     """Run a check on a port to the model over one wire."""
 
     async def run() -> Any:
-        pool = ProviderPool(server, bound=server.bound, is_preamble=is_ours)
+        pool = ProviderPool(server, bound=server.bound, preamble=preamble)
         try:
             return await check(pool.port(configured(SPECS["embedded"], wire=wire)))
         finally:

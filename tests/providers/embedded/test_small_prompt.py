@@ -9,15 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.graph.handoff import missing_headings
 from engine.graph.node_config import MarkdownHandoff
 from engine.graph.workflow import PlanMode, Workflow, WorkflowSettings
+from engine.run import preamble
 from engine.run.context_assembly import ContextAssembler
-from engine.run.preamble import is_ours
-from engine.vocabulary.messages import ModelTurn
+from engine.vocabulary.messages import ModelTurn, WireCall
 from engine.vocabulary.ports import StreamSink
 from engine.vocabulary.requests import AgentRequest
-from engine.vocabulary.tools import JsonObject
+from engine.vocabulary.tools import SUBMIT_TOOL, JsonObject
 from providers.conversation import opening_text
+from providers.embedded.handoff_sections import document, sections
 from providers.embedded.small_prompt import SmallPromptPort, input_text, shortened
 from tests.support.graphs import agent_node
 from tests.support.requests import request_for
@@ -54,7 +56,7 @@ def test_only_the_workflows_own_words_are_left(
     messages = messages_of(config, tool_names, plans=plans)
     assert len(messages) > 4
 
-    left = shortened(request_for(system_messages=messages), is_ours).system_messages
+    left = shortened(request_for(system_messages=messages), preamble).system_messages
 
     assert left[0] == PROMPT
     assert len(left) == 2
@@ -111,19 +113,86 @@ def test_any_input_can_be_read(value: Any) -> None:
     assert opening_text(request_for(input=text)).endswith(text)
 
 
+class Port:
+    """Answers with a call that has these arguments, and keeps what it was asked."""
+
+    def __init__(self, arguments: JsonObject | None) -> None:
+        self._arguments = arguments
+        self.seen: list[AgentRequest] = []
+
+    async def invoke(self, request: AgentRequest, sink: StreamSink | None = None) -> ModelTurn:
+        self.seen.append(request)
+        return ModelTurn(calls=(WireCall(SUBMIT_TOOL, self._arguments, "id-1"),))
+
+
 def test_everything_else_of_the_request_goes_through() -> None:
-    seen: list[AgentRequest] = []
-
-    class Port:
-        async def invoke(self, request: AgentRequest, sink: StreamSink | None = None) -> ModelTurn:
-            seen.append(request)
-            return ModelTurn(text="done")
-
+    port = Port({"output": {"summary": "Done."}})
     request = request_for(system_messages=(PROMPT,), input={"upstream": []})
 
-    turn = asyncio.run(SmallPromptPort(Port(), is_ours).invoke(request))
+    turn = asyncio.run(SmallPromptPort(port, preamble).invoke(request))
 
-    assert turn.text == "done"
-    assert seen == [shortened(request, is_ours)]
-    assert seen[0].output_schema == request.output_schema
-    assert seen[0].task_prompt == request.task_prompt
+    assert turn.calls == (WireCall(SUBMIT_TOOL, {"output": {"summary": "Done."}}, "id-1"),)
+    assert port.seen == [shortened(request, preamble)]
+    assert port.seen[0].output_schema == request.output_schema
+    assert port.seen[0].task_prompt == request.task_prompt
+
+
+TEMPLATE = """# Handoff
+
+## Summary
+<!-- two sentences -->
+
+## Files
+
+### Changed
+
+## Next step: who, what?
+
+## Summary
+"""
+
+
+def document_request() -> AgentRequest:
+    config = {"handoff": MarkdownHandoff(template=TEMPLATE)}
+    return request_for(
+        system_messages=messages_of(config, (), plans=False), handoff_format="markdown"
+    )
+
+
+def test_a_document_is_asked_for_by_its_sections() -> None:
+    port = Port(None)
+
+    asyncio.run(SmallPromptPort(port, preamble).invoke(document_request()))
+
+    schema = port.seen[0].output_schema
+    assert schema["required"] == ["summary_1", "changed_3", "next_step_who_what_4", "summary_5"]
+    assert schema["required"] == list(schema["properties"])
+
+
+def test_a_document_is_put_together_from_its_sections() -> None:
+    texts = {"summary_1": "All is well.", "changed_3": "", "next_step_who_what_4": 7}
+    port = Port({"output": texts})
+
+    turn = asyncio.run(SmallPromptPort(port, preamble).invoke(document_request()))
+
+    assert turn.calls[0].arguments is not None
+    text = turn.calls[0].arguments["output"]["markdown"]
+    assert missing_headings(TEMPLATE, text) == ()
+    assert text.startswith("# Handoff\n\n## Summary\n\nAll is well.\n\n## Files\n\n### Changed\n")
+    assert turn.calls[0].provider_call_id == "id-1"
+
+
+@pytest.mark.parametrize("arguments", [None, {}, {"output": "no object"}])
+def test_a_call_without_sections_is_left_as_it_is(arguments: JsonObject | None) -> None:
+    turn = asyncio.run(SmallPromptPort(Port(arguments), preamble).invoke(document_request()))
+
+    assert turn.calls[0].arguments == arguments
+
+
+@given(st.text(alphabet="#  ab\n\t-", max_size=60))
+def test_every_heading_of_any_template_is_in_its_document(template: str) -> None:
+    parts = sections(template)
+    names = [part.property for part in parts if part.property is not None]
+
+    assert len(set(names)) == len(names)
+    assert missing_headings(template, document(parts, dict.fromkeys(names, "Text."))) == ()
