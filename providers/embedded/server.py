@@ -22,7 +22,13 @@ from msgspec import Struct
 from engine.vocabulary.errors import ModelCallError, PermanentFailure
 from engine.vocabulary.tools import JsonObject
 from providers.embedded.bounded_schema import ROOMY, TINY, bound
-from providers.embedded.model_file import Availability, ModelFileError, availability, model_path
+from providers.embedded.model_file import (
+    Availability,
+    ModelFileError,
+    availability,
+    is_tiny,
+    model_path,
+)
 
 MODEL_ALIAS = "embedded"
 START_TIMEOUT_S = 60.0
@@ -52,11 +58,6 @@ class EmbeddedSettings(Struct, frozen=True):
     model_file: str | None = None
     n_ctx: int = 4096
     threads: int | None = None
-
-    @property
-    def is_bundled_model(self) -> bool:
-        """Whether it is the model that comes with the program."""
-        return not (self.model_file or "").strip()
 
     @property
     def n_threads(self) -> int:
@@ -104,8 +105,9 @@ class EmbeddedServer:
         return availability(self._settings.model_file)
 
     def bound(self, schema: JsonObject) -> JsonObject:
-        """The schema as the model that is set has to be held to it."""
-        return bound(schema, TINY if self._settings.is_bundled_model else ROOMY)
+        """The schema as the model has to be held to it; by the model that runs, if one does."""
+        child = self._child
+        return bound(schema, ROOMY if child is not None and not child.is_tiny else TINY)
 
     @property
     def pid(self) -> int | None:
@@ -132,7 +134,7 @@ class EmbeddedServer:
         with self._guard:
             self._closed = True
             child = self._child
-        self._starter.shutdown(wait=False, cancel_futures=True)
+        self._starter.shutdown(wait=False)
         if child is not None:
             await asyncio.to_thread(child.stop)
 
@@ -159,6 +161,7 @@ class _Child:
     def __init__(self, model: Path, settings: EmbeddedSettings) -> None:
         self._model = model
         self._settings = settings
+        self.is_tiny = is_tiny(model)
         self._key = secrets.token_urlsafe(24)
         self._endpoint: Endpoint | None = None
         self._errors: deque[str] = deque(maxlen=_STDERR_LINES)
@@ -229,10 +232,9 @@ class _Child:
                     pipe.close()
 
     def _exchange(self) -> dict[str, str]:
-        is_bundled = self._settings.is_bundled_model
         settings: dict[str, Any] = {
             "model": str(self._model),
-            "template": (_WITH_EXAMPLES if is_bundled else "") + chat_template(),
+            "template": (_WITH_EXAMPLES if self.is_tiny else "") + chat_template(),
             "api_key": self._key,
             "alias": MODEL_ALIAS,
             "n_ctx": self._settings.n_ctx,
@@ -240,17 +242,17 @@ class _Child:
             "n_predict": _REPLY_TOKENS,
             "n_threads": self._settings.n_threads,
             "idle_s": _IDLE_S,
-            "sampling": _TINY_SAMPLING if is_bundled else _ROOMY_SAMPLING,
+            "sampling": _TINY_SAMPLING if self.is_tiny else _ROOMY_SAMPLING,
         }
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         try:
             self._process.stdin.write(json.dumps(settings) + "\n")
             self._process.stdin.flush()
-            line = self._process.stdout.readline()
-        except OSError:
+            reply: dict[str, str] = json.loads(self._process.stdout.readline() or "{}")
+        except (OSError, ValueError):
+            # It died over it, or was stopped: a pipe is broken, or closed already.
             return {}
-        reply: dict[str, str] = json.loads(line) if line.endswith("\n") else {}
         return reply
 
     def _keep_errors(self) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from engine.vocabulary.errors import ModelCallError, PermanentFailure
+from providers.embedded.bounded_schema import ROOMY, TINY, bound
 from providers.embedded.server import (
     EmbeddedModelError,
     EmbeddedServer,
@@ -238,6 +239,25 @@ asyncio.run(main())
         finally:
             os.close(child)
     assert ended
+
+
+def test_a_larger_model_is_held_less(runtime: Runtime) -> None:
+    async def scenario() -> None:
+        model = runtime(WORKS)
+        large_model = model.with_name("large.gguf")
+        large_model.write_bytes(b"GGUF")
+        os.truncate(large_model, 400_000_000)
+        tiny, larger = server_for(model), server_for(large_model)
+        text = {"type": "string"}
+        await tiny.endpoint()
+        await larger.endpoint()
+
+        assert tiny.bound(text) == bound(text, TINY)
+        assert larger.bound(text) == bound(text, ROOMY)
+        await tiny.aclose()
+        await larger.aclose()
+
+    asyncio.run(scenario())
 
 
 @pytest.mark.parametrize(("processors", "threads"), [(1, 1), (2, 1), (4, 2), (8, 4), (64, 4)])
