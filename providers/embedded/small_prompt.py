@@ -96,7 +96,7 @@ def _parts(value: dict[str, Any]) -> Iterator[str]:
     for name, part in value.items():
         if name == "upstream" and _are_outputs(part):
             for entry in part:
-                output = _plain(entry["output"])
+                output = _document(entry) or _plain(entry["output"])
                 yield output if len(part) == 1 else f"{_words(entry['node_id'])}:\n{output}"
         elif name == "entrypoint" and isinstance(part, dict) and isinstance(part.get("text"), str):
             yield part["text"]
@@ -109,6 +109,13 @@ def _are_outputs(upstream: Any) -> bool:
         isinstance(entry, dict) and isinstance(entry.get("node_id"), str) and "output" in entry
         for entry in upstream
     )
+
+
+def _document(entry: dict[str, Any]) -> str | None:
+    """The text of a node's document, where it came along because nobody here can open it."""
+    handoff = entry.get("handoff")
+    content = handoff.get("content") if isinstance(handoff, dict) else None
+    return content if isinstance(content, str) else None
 
 
 def _plain(value: Any, indent: str = "") -> str:

@@ -84,6 +84,12 @@ def test_a_single_parent_and_the_entrypoint_need_no_heading() -> None:
     assert input_text({"upstream": [], "entrypoint": {"text": "An idea"}}) == "An idea"
 
 
+def test_a_document_that_came_along_is_read_in_place_of_its_summary() -> None:
+    handoff = {"format": "markdown", "uri": "run://handoffs/a/HANDOFF.md", "content": "# Plan"}
+    entry = {"node_id": "a", "output": {"summary": "See the document."}, "handoff": handoff}
+    assert input_text({"upstream": [entry]}) == "# Plan"
+
+
 def test_other_parts_of_the_input_are_kept() -> None:
     text = input_text({"upstream": [], "changed_files": [{"path": "a.py", "op": "create"}]})
 
