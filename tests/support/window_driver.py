@@ -105,6 +105,10 @@ class WindowDriver:
         """What those rows say."""
         return [row.text for row in self.rows()]
 
+    def says(self, text: str) -> bool:
+        """Whether those rows say this and nothing else."""
+        return self.texts() == [text]
+
     def cards(self) -> list[Card]:
         """The cards on screen, from top to bottom."""
         found = self.chat.transcript.viewport().findChildren(Card)

@@ -156,8 +156,7 @@ def test_a_cancelled_call_leaves_the_model_free(
         begun = asyncio.Event()
         pool = ProviderPool(Announced(embedded_server, begun), bound=embedded_server.bound)
         port = pool.port(configured(SPECS["embedded"], wire=wire))
-        took_s = await check_cancels(port, node_request(MODEL_ALIAS), begun, RecordingSink())
-        assert took_s < 1.0
+        await check_cancels(port, node_request(MODEL_ALIAS), begun, RecordingSink())
         await check_submits(port, short_request())
         await pool.aclose()
 
