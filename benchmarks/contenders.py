@@ -30,7 +30,7 @@ from orchestration.runs.coordinator import RunCoordinator, RunSetup, RunTelling
 from orchestration.runs.limits import Budget
 from orchestration.tools.registry import ToolRegistry
 from orchestration.tools.runner import ToolRunner
-from orchestration.tools.tool import Tool, ToolContext, ToolOutput
+from orchestration.tools.tool import Tool, ToolContext, ToolOutput, services_in
 from orchestration.workspace.paths import Workspace
 
 Run = Callable[[], Awaitable[object]]
@@ -154,7 +154,7 @@ async def run_and_keep(
 ) -> tuple[RunCoordinator, RunOutcome]:
     """As `run_whole`, with the coordinator and all that it holds."""
     budget = Budget()
-    registry = ToolRegistry([Tool(NOTE_TOOL, take_note)])
+    registry = ToolRegistry([Tool(definition=NOTE_TOOL, run=take_note)])
 
     def make_tools(telling: RunTelling) -> ToolPort:
         return ToolRunner(
@@ -162,7 +162,7 @@ async def run_and_keep(
             emit=telling.emit,
             journal=telling.journal,
             permits=budget.tools,
-            workspace=Workspace(folder),
+            services=services_in(folder, Workspace(folder)),
             retry_policy=workflow.settings.retry_policy,
         )
 

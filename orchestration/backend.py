@@ -32,6 +32,7 @@ from orchestration.settings.readiness import Providers, ProviderStatus
 from orchestration.settings.secrets import SecretStore
 from orchestration.tools.registry import ToolRegistry
 from orchestration.tools.runner import ToolRunner
+from orchestration.tools.tool import services_in
 from orchestration.workflow_catalog import open_workflow
 from orchestration.workspace.paths import Workspace
 from providers.embedded.server import EmbeddedServer
@@ -267,6 +268,7 @@ class Backend:
 
     def _setup(self, request: RunRequest, prepared: PreparedRun, workspace: Workspace) -> RunSetup:
         run_id = str(uuid4())
+        folder = runs_folder(self._all.data_dir) / run_id
         tools = self._all.tools.without_tools_for(prepared.nodes_without_tools)
         port = self._all.pool.port
         return RunSetup(
@@ -274,10 +276,10 @@ class Backend:
             workflow=prepared.workflow,
             models=ModelRouter({name: port(to) for name, to in prepared.connections.items()}),
             catalog=tools,
-            make_tools=partial(self._tool_port, prepared.workflow, tools, workspace),
+            make_tools=partial(self._tool_port, prepared.workflow, tools, workspace, folder),
             budget=self._budget,
             text=request.text,
-            folder=runs_folder(self._all.data_dir) / run_id,
+            folder=folder,
             project_root=str(prepared.cwd) if request.cwd is not None else None,
             notices=prepared.notices,
             on_event=request.on_event,
@@ -285,14 +287,18 @@ class Backend:
         )
 
     def _tool_port(
-        self, workflow: Workflow, tools: ToolRegistry, workspace: Workspace, telling: RunTelling
+        self,
+        workflow: Workflow,
+        tools: ToolRegistry,
+        workspace: Workspace,
+        folder: Path,
+        telling: RunTelling,
     ) -> ToolPort:
         return ToolRunner(
             tools,
             emit=telling.emit,
             journal=telling.journal,
             permits=self._budget.tools,
-            workspace=workspace,
+            services=services_in(folder, workspace, self._all.settings.tools, telling.read_handoff),
             retry_policy=workflow.settings.retry_policy,
-            read_handoff=telling.read_handoff,
         )

@@ -34,10 +34,12 @@ def decide(mode: ApprovalMode, tier: ToolTier) -> Verdict:
     return _WRITE[mode]
 
 
-def call_digest(path: tuple[str, ...], tool_name: str, arguments: JsonObject) -> str:
-    """SHA-256, in hex, of who calls what with which arguments.
+def call_digest(
+    path: tuple[str, ...], tool_name: str, arguments: JsonObject, targets: tuple[str, ...] = ()
+) -> str:
+    """SHA-256, in hex, of who calls what with which arguments, and of what they lead to.
 
     Equal for equal arguments whatever the order of their keys. A decision holds for this digest
     and for no other.
     """
-    return sha256(_encode([path, tool_name, arguments]).encode()).hexdigest()
+    return sha256(_encode([path, tool_name, arguments, targets]).encode()).hexdigest()

@@ -181,7 +181,7 @@ def advance(run: RunContext, node: NodeState) -> None:
             turn_call.phase = CallPhase.RUNNING
         calls = tuple([AdmittedCall(c.call, c.digest) for c in batch])
         label = run.facts[node.id].label
-        run.effects.append(RunTools(node.id, label, turn.batch_id, calls, run.policy))
+        run.effects.append(RunTools(node.id, label, turn.batch_id, calls, run.policy, (node.id,)))
         run.note_turn(node)
     elif all(turn_call.result is not None for turn_call in turn.calls):
         close_turn(run, node, feedback.NOT_RUN)

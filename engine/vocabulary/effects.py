@@ -19,16 +19,23 @@ class CallModel(Struct, frozen=True, gc=False):
 
 
 class AdmittedCall(Struct, frozen=True, gc=False):
-    """A call that may run; `digest` must still be that of what is about to run."""
+    """A call that may run; `digest` must still be that of what is about to run.
+
+    `is_bound`: a person decided, so the digest holds the call's targets too, and they have to be
+    looked up again.
+    """
 
     call: ToolCall
     digest: str
+    is_bound: bool = False
 
 
 class RunTools(Struct, frozen=True, gc=False):
     """Run these calls, in this order where their concurrency demands it.
 
-    Answer with `ToolsFinished` for the same node and `batch_id`.
+    Answer with `ToolsFinished` for the same node and `batch_id`. `node_id` is the caller: a node,
+    or a subagent at work. `path` leads to it from its node; what the calls change and read counts
+    to `path[0]`.
     """
 
     node_id: str
@@ -36,6 +43,20 @@ class RunTools(Struct, frozen=True, gc=False):
     batch_id: str
     calls: tuple[AdmittedCall, ...]
     policy: ToolAccessPolicy = ToolAccessPolicy.EXECUTION
+    path: tuple[str, ...] = ()
+
+
+class InspectCalls(Struct, frozen=True, gc=False):
+    """Find out what these calls would touch, without touching it: a person is asked about them.
+
+    Answer with `CallsInspected` for the same node and `batch_id`.
+    """
+
+    node_id: str
+    batch_id: str
+    calls: tuple[ToolCall, ...]
+    policy: ToolAccessPolicy = ToolAccessPolicy.EXECUTION
+    path: tuple[str, ...] = ()
 
 
 class Wait(Struct, frozen=True, gc=False):
@@ -60,7 +81,7 @@ class Finish(Struct, frozen=True, gc=False):
     outcome: RunOutcome
 
 
-Effect = CallModel | RunTools | Wait | CancelWork | Finish
+Effect = CallModel | InspectCalls | RunTools | Wait | CancelWork | Finish
 
 
 class Step(Struct, frozen=True, gc=False):

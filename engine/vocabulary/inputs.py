@@ -9,7 +9,13 @@ from msgspec import Struct
 
 from engine.vocabulary.errors import CallFailure
 from engine.vocabulary.messages import Attachment, TurnOutcome
-from engine.vocabulary.tools import NO_EFFECTS, ApprovalMode, ToolEffects, ToolResult
+from engine.vocabulary.tools import (
+    NO_EFFECTS,
+    ApprovalMode,
+    CallInspection,
+    ToolEffects,
+    ToolResult,
+)
 
 
 class Entrypoint(Struct, frozen=True, gc=False, omit_defaults=True):
@@ -49,6 +55,15 @@ class ToolsFinished(Struct, frozen=True, gc=False, tag="tools_finished"):
     effects: ToolEffects = NO_EFFECTS
 
 
+class CallsInspected(Struct, frozen=True, gc=False, tag="calls_inspected"):
+    """What the calls of one `InspectCalls` effect would touch; `inspections` may be short."""
+
+    node_id: str
+    batch_id: str
+    inspections: tuple[CallInspection, ...]
+    at: float
+
+
 class HumanAnswered(Struct, frozen=True, gc=False, tag="human_answered"):
     """A person answered a waiting node. An empty `pause_id` means its current question."""
 
@@ -60,12 +75,13 @@ class HumanAnswered(Struct, frozen=True, gc=False, tag="human_answered"):
 
 
 class ToolDecided(Struct, frozen=True, gc=False, tag="tool_decided"):
-    """A person decided about one call."""
+    """A person decided about one call; with `for_run` also about equal ones in this run."""
 
     approval_id: str
     allow: bool
     at: float
     reason: str | None = None
+    for_run: bool = False
 
 
 class RetryAsked(Struct, frozen=True, gc=False, tag="retry_asked"):
@@ -160,6 +176,7 @@ EngineInput = (
     Started
     | ModelReplied
     | ToolsFinished
+    | CallsInspected
     | HumanAnswered
     | ToolDecided
     | RetryAsked

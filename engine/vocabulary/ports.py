@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Protocol
 
-from engine.vocabulary.effects import AdmittedCall
+from engine.vocabulary.effects import InspectCalls, RunTools
 from engine.vocabulary.events import RunEvent
 from engine.vocabulary.messages import ModelTurn, TurnOutcome
 from engine.vocabulary.requests import AgentRequest
 from engine.vocabulary.tools import (
     ApprovalMode,
+    CallInspection,
     ToolAccessPolicy,
     ToolDefinition,
     ToolEffects,
@@ -57,14 +57,11 @@ class AiPort(Protocol):
 class ToolPort(Protocol):
     """Runs tool calls."""
 
-    async def execute_batch(
-        self,
-        node_id: str,
-        label: str,
-        calls: Sequence[AdmittedCall],
-        policy: ToolAccessPolicy,
-    ) -> tuple[tuple[ToolResult, ...], ToolEffects]:
+    async def execute_batch(self, batch: RunTools) -> tuple[tuple[ToolResult, ...], ToolEffects]:
         """Run the calls and give their results in call order, fewer if cancelled."""
+
+    async def inspect(self, batch: InspectCalls) -> tuple[CallInspection, ...]:
+        """Find out what the calls would touch; nothing is changed, and no call fails it."""
 
 
 class ToolCatalog(Protocol):

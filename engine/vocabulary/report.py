@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from engine.vocabulary.messages import StructuredInput, Usage
-from engine.vocabulary.tools import ToolCall, ToolTier
+from engine.vocabulary.tools import CallPreview, RuleProposal, ToolCall, ToolTier
 
 
 class NodeOutput(Struct, frozen=True, gc=False):
@@ -50,8 +50,10 @@ class PendingInput(Struct, frozen=True, gc=False):
 class PendingApproval(Struct, frozen=True, gc=False):
     """One tool call that waits for a decision.
 
-    `path` is the chain of node and subagent ids that leads to the caller; `digest` binds the
-    decision to path, tool and arguments.
+    `path` is the chain of node and subagent ids that leads to the caller, and `node_id` its first:
+    the node that a person knows. `digest` binds the decision to path, tool, arguments and what
+    they lead to. `rule` is what 'allow for this run' would allow; without one there is no such
+    choice.
     """
 
     approval_id: str
@@ -62,6 +64,8 @@ class PendingApproval(Struct, frozen=True, gc=False):
     digest: str
     path: tuple[str, ...] = ()
     reason: str = ""
+    preview: CallPreview | None = None
+    rule: RuleProposal | None = None
 
 
 class Retryable(Struct, frozen=True, gc=False):

@@ -12,6 +12,9 @@ REQUEST_INPUT_TOOL = "openflow_request_user_input"
 ASK_QUESTION_TOOL = "openflow_ask_user_question"
 HARNESS_TOOLS = frozenset({SUBMIT_TOOL, REQUEST_INPUT_TOOL, ASK_QUESTION_TOOL})
 SEAL_PLAN_TOOL = "openflow_write_plan_artifact"
+DECLARE_SUBAGENTS_TOOL = "openflow_declare_subagents"
+CALL_SUBAGENT_TOOL = "openflow_call_subagent"
+SUBAGENT_TOOLS = frozenset({DECLARE_SUBAGENTS_TOOL, CALL_SUBAGENT_TOOL})
 
 JsonObject = dict[str, Any]
 """A decoded JSON object; frozen by convention once it is in a vocabulary value."""
@@ -107,7 +110,11 @@ class OutputMeta(Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class ToolResult(Struct, frozen=True, gc=False, omit_defaults=True):
-    """What one call gave back; `content` is what the model reads."""
+    """What one call gave back; `content` is what the model reads.
+
+    `drifted`: nothing ran, because what the call would touch is no longer what a person allowed;
+    it has to be decided anew.
+    """
 
     call_id: str
     tool_name: str
@@ -115,6 +122,7 @@ class ToolResult(Struct, frozen=True, gc=False, omit_defaults=True):
     is_error: bool = False
     artifact_ids: tuple[str, ...] = ()
     output_meta: OutputMeta | None = None
+    drifted: bool = False
 
 
 class FileChangeOp(StrEnum):
@@ -146,6 +154,62 @@ class FileChangeRecord(Struct, frozen=True, gc=False, omit_defaults=True):
         return self.rename_to or self.path
 
 
+class FilePreview(Struct, frozen=True, gc=False, omit_defaults=True):
+    """What a call would do to one file; `diff` is complete, numbered as edit results are."""
+
+    path: str
+    op: FileChangeOp
+    diff: str
+    rename_to: str | None = None
+
+
+class CallPreview(Struct, frozen=True, gc=False, omit_defaults=True):
+    """What a call would do, found out without doing it.
+
+    `files` for calls that edit files, `cwd` (relative to the execution folder) for those that run a
+    command. `problem` says why nothing could be found out, or what is certain to fail.
+    """
+
+    files: tuple[FilePreview, ...] = ()
+    cwd: str | None = None
+    problem: str | None = None
+
+
+class CallInspection(Struct, frozen=True, gc=False, omit_defaults=True):
+    """What a call is about to touch, looked up for a person who decides about it.
+
+    `targets` are the resolved arguments: real paths with the version of what is there. A decision
+    binds them, so a call whose targets have changed since is asked about again.
+    """
+
+    call_id: str
+    targets: tuple[str, ...] = ()
+    preview: CallPreview | None = None
+
+
+class ApprovalRule(Struct, frozen=True, gc=False):
+    """'Allow for this run': calls of this tool with exactly this target.
+
+    `target` is a path relative to the execution folder, one plain command of a shell chain, or, for
+    any other tool, the canonical JSON of the arguments.
+    """
+
+    tool_name: str
+    target: str
+
+
+class RuleProposal(Struct, frozen=True, gc=False):
+    """What 'allow for this run' would allow.
+
+    `matches` is a call that the rules would match and `near_miss` one that they would not, both in
+    the words in which calls are shown.
+    """
+
+    rules: tuple[ApprovalRule, ...]
+    matches: str
+    near_miss: str
+
+
 class ReadRecord(Struct, frozen=True, gc=False, omit_defaults=True):
     """One local path that a node read, with an outline of it where there is one."""
 
@@ -162,7 +226,10 @@ class FileSnapshot(Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class EditBatch(Struct, frozen=True, gc=False):
-    """What one editing call touched, kept so that it can be reverted."""
+    """What one editing call touched, kept so that it can be reverted.
+
+    The bytes are with the host; a snapshot has `content` where it is text of moderate size.
+    """
 
     batch_id: str
     node_id: str

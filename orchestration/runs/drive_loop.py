@@ -9,7 +9,15 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from engine.vocabulary.effects import CallModel, CancelWork, Finish, RunTools, Step, Wait
+from engine.vocabulary.effects import (
+    CallModel,
+    CancelWork,
+    Finish,
+    InspectCalls,
+    RunTools,
+    Step,
+    Wait,
+)
 from engine.vocabulary.errors import (
     CallFailure,
     CallInterrupted,
@@ -19,6 +27,7 @@ from engine.vocabulary.errors import (
 )
 from engine.vocabulary.events import RunError, RunEvent, UsageReported
 from engine.vocabulary.inputs import (
+    CallsInspected,
     EngineInput,
     MessageQueued,
     ModelReplied,
@@ -30,7 +39,7 @@ from engine.vocabulary.inputs import (
 from engine.vocabulary.messages import TurnOutcome
 from engine.vocabulary.ports import ToolPort
 from engine.vocabulary.report import NeedsInteraction, RunFailed, RunOutcome
-from engine.vocabulary.tools import NO_EFFECTS, ToolResult
+from engine.vocabulary.tools import NO_EFFECTS, CallInspection, ToolResult
 from orchestration.runs.journal import Journal
 from orchestration.runs.limits import Budget
 from orchestration.runs.task_group import TaskGroup, Work
@@ -130,6 +139,7 @@ class DriveLoop:
         self._effects: dict[type, Callable[[Any], None]] = {
             CallModel: self._call_model,
             RunTools: self._run_tools,
+            InspectCalls: self._inspect_calls,
             Wait: self._wait,
             CancelWork: self._cancel_work,
             Finish: self._finish,
@@ -291,9 +301,7 @@ class DriveLoop:
         results: tuple[ToolResult, ...] = ()
         effects = NO_EFFECTS
         try:
-            results, effects = await self._tools.execute_batch(
-                batch.node_id, batch.label, batch.calls, batch.policy
-            )
+            results, effects = await self._tools.execute_batch(batch)
         except asyncio.CancelledError:
             if not work.cancelled:
                 self._post(ToolsFinished(batch.node_id, batch.batch_id, (), self._clock()))
@@ -301,6 +309,19 @@ class DriveLoop:
         except Exception:
             logger.exception("a tool batch of node '%s' broke off", batch.node_id)
         return ToolsFinished(batch.node_id, batch.batch_id, results, self._clock(), effects)
+
+    def _inspect_calls(self, effect: InspectCalls) -> None:
+        if not self._stopping:
+            self._tasks.start(effect.node_id, effect, self._inspect)
+
+    async def _inspect(self, work: Work) -> CallsInspected:
+        batch: InspectCalls = work.job
+        inspections: tuple[CallInspection, ...] = ()
+        try:
+            inspections = await self._tools.inspect(batch)
+        except Exception:
+            logger.exception("the calls of node '%s' could not be inspected", batch.node_id)
+        return CallsInspected(batch.node_id, batch.batch_id, inspections, self._clock())
 
     def _take_result(self, result: EngineInput | None, alone: bool) -> None:
         if result is not None:

@@ -50,6 +50,26 @@ class Limits(_Section):
     tools: Count = 16
 
 
+class ToolSettings(_Section):
+    """What tools may do beyond their defaults.
+
+    `shell_sandbox` runs commands with bubblewrap, where it is there: no network, and only the
+    execution folder can be written. `private_addresses` lets URLs be read that lead to this
+    computer or its network. `protect_generated` refuses edits of files that a program wrote.
+    `format_on_write` runs the formatter of a file's language after an edit, if it is installed,
+    for at most `format_timeout_s` seconds. `search_program` and `search_keys` (provider to the
+    name of its secret) switch `web_search` on.
+    """
+
+    shell_sandbox: bool = False
+    private_addresses: bool = False
+    protect_generated: bool = True
+    format_on_write: bool = False
+    format_timeout_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 10.0
+    search_program: str | None = None
+    search_keys: dict[str, str] = Field(default_factory=dict)
+
+
 class Settings(_Section):
     """Everything that a user can set.
 
@@ -61,6 +81,7 @@ class Settings(_Section):
     providers: dict[str, ProviderProfile] = Field(default_factory=dict)
     embedded: EmbeddedModel = EmbeddedModel()
     limits: Limits = Limits()
+    tools: ToolSettings = ToolSettings()
     added_folders: tuple[str, ...] = ()
 
     def profile(self, provider_id: str) -> ProviderProfile:

@@ -19,8 +19,9 @@ def lock_keys(tool: Tool, node_id: str, arguments: JsonObject) -> tuple[str, ...
         case ToolConcurrency.NODE_EXCLUSIVE:
             return (f"{node_id}\x1ftool:{name}",)
         case ToolConcurrency.EXCLUSIVE:
-            keys = tool.lock_keys(arguments) if tool.lock_keys is not None else (f"tool:{name}",)
-            return tuple(sorted(set(keys)))
+            if tool.lock_paths is None:
+                return (f"tool:{name}",)
+            return tuple(sorted({f"path:{path}" for path in tool.lock_paths(arguments)}))
 
 
 class RunLocks:

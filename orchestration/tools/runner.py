@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from itertools import groupby
 
 from engine.graph.workflow import RetryPolicy
 from engine.run.approval_policy import call_digest
 from engine.run.schema import compiled
-from engine.vocabulary.effects import AdmittedCall
+from engine.vocabulary.effects import AdmittedCall, InspectCalls, RunTools
 from engine.vocabulary.events import (
     FileChanged,
     PhaseTimed,
@@ -23,6 +23,7 @@ from engine.vocabulary.events import (
 )
 from engine.vocabulary.tools import (
     NO_EFFECTS,
+    CallInspection,
     JsonObject,
     OutputMeta,
     ToolAccessPolicy,
@@ -41,13 +42,12 @@ from orchestration.tools.registry import ToolRegistry
 from orchestration.tools.retries import is_transient, pause_ms
 from orchestration.tools.tool import (
     FailureKind,
-    HandoffReader,
     Tool,
     ToolContext,
     ToolFailure,
     ToolOutput,
+    ToolServices,
 )
-from orchestration.workspace.paths import Workspace
 
 logger = logging.getLogger(__name__)
 
@@ -66,9 +66,8 @@ class ToolRunner:
         emit: Callable[[RunEvent], None],
         journal: Journal,
         permits: Permits,
-        workspace: Workspace,
+        services: ToolServices,
         retry_policy: RetryPolicy,
-        read_handoff: HandoffReader | None = None,
         monotonic: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
@@ -79,9 +78,8 @@ class ToolRunner:
             emit: tells an event to whoever follows the run.
             journal: gets each call's intent before it runs and its result after it.
             permits: the process-wide budget of tool calls in flight.
-            workspace: the folders that tools may touch.
+            services: what the calls of the run share.
             retry_policy: how often a transient failure of a tool is tried again.
-            read_handoff: opens the documents at `run://handoffs/`.
             monotonic: seconds that only grow.
             sleep: waits that many seconds.
         """
@@ -89,23 +87,21 @@ class ToolRunner:
         self._emit = emit
         self._journal = journal
         self._permits = permits
-        self._workspace = workspace
+        self._services = services
         self._retry_policy = retry_policy
-        self._read_handoff = read_handoff
         self._monotonic = monotonic
         self._sleep = sleep
         self._locks = RunLocks()
 
-    async def execute_batch(
-        self, node_id: str, label: str, calls: Sequence[AdmittedCall], policy: ToolAccessPolicy
-    ) -> tuple[tuple[ToolResult, ...], ToolEffects]:
+    async def execute_batch(self, batch: RunTools) -> tuple[tuple[ToolResult, ...], ToolEffects]:
         """Run the calls in order, neighbours that share side by side.
 
         Gives the results in call order and what the calls did besides. Cancelling it cancels the
         call that runs; the calls that had ended are in the journal.
         """
+        node_id, policy = batch.node_id, batch.policy
         outcomes: list[Outcome] = []
-        for shared, group in groupby(calls, key=self._is_shared):
+        for shared, group in groupby(batch.calls, key=self._is_shared):
             if not shared:
                 for admitted in group:
                     began = self._monotonic()
@@ -123,6 +119,10 @@ class ToolRunner:
                 ]
             outcomes.extend(task.result() for task in running)
         return tuple(result for result, _ in outcomes), _together([e for _, e in outcomes])
+
+    async def inspect(self, batch: InspectCalls) -> tuple[CallInspection, ...]:
+        """Find out what the calls would touch; nothing is changed, and no call fails it."""
+        return tuple([CallInspection(call.id) for call in batch.calls])
 
     def _is_shared(self, admitted: AdmittedCall) -> bool:
         definition = self._registry.definition(admitted.call.name)
@@ -175,10 +175,10 @@ class ToolRunner:
     ) -> ToolOutput:
         context = ToolContext(
             node_id=node_id,
+            caller_id=node_id,
             call_id=call.id,
-            workspace=self._workspace,
+            services=self._services,
             update=lambda tail: self._emit(ToolUpdated(node_id, call.id, call.name, tail)),
-            read_handoff=self._read_handoff,
         )
         retry = 0
         while True:

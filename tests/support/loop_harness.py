@@ -11,6 +11,7 @@ from engine.vocabulary.effects import (
     CallModel,
     Effect,
     Finish,
+    InspectCalls,
     RunTools,
     Step,
 )
@@ -30,7 +31,7 @@ from engine.vocabulary.report import (
     RunCompleted,
     RunReport,
 )
-from engine.vocabulary.tools import ToolAccessPolicy, ToolCall, ToolEffects, ToolResult
+from engine.vocabulary.tools import CallInspection, ToolCall, ToolEffects, ToolResult
 from orchestration.runs.drive_loop import DriveLoop
 from orchestration.runs.journal import MemoryJournal
 from orchestration.runs.limits import Budget
@@ -89,11 +90,12 @@ class Harness:
         assert self._call is not None
         return await self._call(effect)
 
-    async def execute_batch(
-        self, node_id: str, label: str, calls: Sequence[AdmittedCall], policy: ToolAccessPolicy
-    ) -> tuple[tuple[ToolResult, ...], ToolEffects]:
+    async def execute_batch(self, batch: RunTools) -> tuple[tuple[ToolResult, ...], ToolEffects]:
         assert self._batch is not None
-        return await self._batch(node_id)
+        return await self._batch(batch.node_id)
+
+    async def inspect(self, batch: InspectCalls) -> tuple[CallInspection, ...]:
+        return tuple(CallInspection(call.id) for call in batch.calls)
 
     def inputs(self) -> list[str]:
         return [type(given).__name__ for given in self.engine.inputs]

@@ -26,7 +26,7 @@ from orchestration.settings.secrets import FileSecrets
 from orchestration.tools.builtin.read import READ
 from orchestration.tools.registry import ToolRegistry
 from orchestration.tools.runner import ToolRunner
-from orchestration.tools.tool import Tool, ToolContext, ToolOutput
+from orchestration.tools.tool import Tool, ToolContext, ToolOutput, services_in
 from orchestration.workspace.paths import Workspace
 from providers.config import ProviderConfig
 from providers.embedded.server import EmbeddedServer
@@ -66,7 +66,7 @@ def writing_tool(folder: Path) -> Tool:
         return ToolOutput(f"wrote {arguments['path']}")
 
     return Tool(
-        ToolDefinition(
+        definition=ToolDefinition(
             "write",
             "Writes a file.",
             {
@@ -77,7 +77,7 @@ def writing_tool(folder: Path) -> Tool:
             ToolTier.WRITE,
             ToolConcurrency.EXCLUSIVE,
         ),
-        write,
+        run=write,
     )
 
 
@@ -147,9 +147,12 @@ class RunRig:
             emit=telling.emit,
             journal=telling.journal,
             permits=self.budget.tools,
-            workspace=Workspace(self.folder),
+            services=services_in(
+                self.folder.parent / "own",
+                Workspace(self.folder),
+                read_handoff=telling.read_handoff,
+            ),
             retry_policy=self.workflow.settings.retry_policy,
-            read_handoff=telling.read_handoff,
         )
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from engine.graph.workflow import RetryPolicy
 from engine.run.approval_policy import call_digest
-from engine.vocabulary.effects import AdmittedCall
+from engine.vocabulary.effects import AdmittedCall, RunTools
 from engine.vocabulary.events import (
     RunEvent,
 )
@@ -27,7 +29,7 @@ from orchestration.runs.journal import MemoryJournal
 from orchestration.runs.limits import Permits
 from orchestration.tools.registry import ToolRegistry
 from orchestration.tools.runner import ToolRunner
-from orchestration.tools.tool import Tool, ToolContext, ToolOutput
+from orchestration.tools.tool import Tool, ToolContext, ToolOutput, ToolServices, services_in
 from orchestration.workspace.paths import Workspace
 
 Work = Callable[[JsonObject, ToolContext], Awaitable[ToolOutput]]
@@ -44,9 +46,34 @@ def made_tool(
     work: Work,
     concurrency: ToolConcurrency = ToolConcurrency.SHARED,
     tier: ToolTier = ToolTier.READ,
-    keys: Callable[[JsonObject], tuple[str, ...]] | None = None,
+    paths: Callable[[JsonObject], tuple[str, ...]] | None = None,
+    **more: Any,
 ) -> Tool:
-    return Tool(ToolDefinition(name, name, SCHEMA, tier, concurrency), work, keys)
+    definition = ToolDefinition(name, name, SCHEMA, tier, concurrency)
+    return Tool(definition=definition, run=work, lock_paths=paths, **more)
+
+
+def services(root: Path, **changes: Any) -> ToolServices:
+    """The services of a run in the folder; its own folder lies beside it."""
+    found = services_in(root.parent / f"{root.name}-run", Workspace(root))
+    return msgspec.structs.replace(found, **changes)
+
+
+def context_in(root: Path, **changes: Any) -> ToolContext:
+    """What surrounds a call of node `n` in the folder."""
+    found: dict[str, Any] = {
+        "node_id": "n",
+        "caller_id": "n",
+        "call_id": "c1",
+        "update": ignore,
+    }
+    if "services" not in changes:
+        found["services"] = services(root)
+    return ToolContext(**(found | changes))
+
+
+def ignore(tail: str) -> None:
+    """Nobody looks."""
 
 
 def admitted_call(
@@ -65,6 +92,14 @@ async def turn_the_loop() -> None:
         await asyncio.sleep(0)
 
 
+def batch_of(
+    calls: Sequence[AdmittedCall],
+    node: str = "n",
+    policy: ToolAccessPolicy = ToolAccessPolicy.EXECUTION,
+) -> RunTools:
+    return RunTools(node, node.upper(), f"{node}#1", tuple(calls), policy, (node,))
+
+
 class ToolBench:
     def __init__(
         self, root: Path, *tools: Tool, permits: int = 16, policy: RetryPolicy | None = None
@@ -78,7 +113,7 @@ class ToolBench:
             emit=self.events.append,
             journal=self.journal,
             permits=self.permits,
-            workspace=Workspace(root),
+            services=services(root),
             retry_policy=policy or RetryPolicy(),
             sleep=self._sleep,
         )
@@ -89,7 +124,7 @@ class ToolBench:
     def execute(
         self, *calls: AdmittedCall, policy: ToolAccessPolicy = ToolAccessPolicy.EXECUTION
     ) -> Coroutine[Any, Any, tuple[tuple[ToolResult, ...], ToolEffects]]:
-        return self.runner.execute_batch("n", "N", calls, policy)
+        return self.runner.execute_batch(batch_of(calls, policy=policy))
 
     def results(self, *calls: AdmittedCall, **options: Any) -> tuple[ToolResult, ...]:
         return asyncio.run(self.execute(*calls, **options))[0]

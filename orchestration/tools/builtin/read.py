@@ -69,7 +69,7 @@ async def read(arguments: JsonObject, context: ToolContext) -> ToolOutput:
     """Answer one call."""
     path = str(arguments["path"]).strip()
     if path.lower().startswith("run://"):
-        return await asyncio.to_thread(_read_handoff, path, context.read_handoff)
+        return await asyncio.to_thread(_read_handoff, path, context.services.read_handoff)
     if path.lower().startswith(("http://", "https://", "artifact:")):
         raise ToolFailure(
             FailureKind.INVALID_ARGS,
@@ -166,4 +166,4 @@ def _record(record: ReadRecord) -> ToolEffects:
     return ToolEffects(reads=(record,), read_call_paths=(record.path,))
 
 
-READ = Tool(DEFINITION, read)
+READ = Tool(definition=DEFINITION, run=read)

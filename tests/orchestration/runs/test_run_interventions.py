@@ -95,10 +95,10 @@ def test_interrupting_a_node_ends_its_tool_and_closes_its_call(tmp_path: Path) -
             raise AssertionError
 
         tool = Tool(
-            ToolDefinition(
+            definition=ToolDefinition(
                 "read", "slow", {"type": "object"}, ToolTier.READ, ToolConcurrency.EXCLUSIVE
             ),
-            slow,
+            run=slow,
         )
         rig = RunRig(workflow(nodes=["a"]), {"a": [use(("read", {})), OK]}, tmp_path, tools=[tool])
         rig.run.start()

@@ -8,16 +8,16 @@ import pytest
 
 from engine.vocabulary.tools import ReadRecord
 from orchestration.tools.builtin.read import DEFINITION, READ
-from orchestration.tools.tool import FailureKind, ToolContext, ToolFailure, ToolOutput
-from orchestration.workspace.paths import Workspace
+from orchestration.tools.tool import FailureKind, ToolFailure, ToolOutput
+from tests.support.tool_bench import context_in, services
 
 
 class Reader:
     def __init__(self, root: Path, handoffs: dict[tuple[str, str], str] | None = None) -> None:
         self.root = root
         known = handoffs or {}
-        self.context = ToolContext(
-            "n", "c", Workspace(root), lambda _: None, lambda a, b: known.get((a, b))
+        self.context = context_in(
+            root, services=services(root, read_handoff=lambda a, b: known.get((a, b)))
         )
 
     def output(self, path: str) -> ToolOutput:

@@ -13,7 +13,6 @@ from engine.vocabulary.events import (
 )
 from engine.vocabulary.tools import (
     JsonObject,
-    ToolAccessPolicy,
     ToolConcurrency,
     ToolResult,
     ToolTier,
@@ -22,8 +21,15 @@ from orchestration.runs.journal import CallResult
 from orchestration.tools.registry import ToolRegistry
 from orchestration.tools.runner import ToolRunner
 from orchestration.tools.tool import ToolContext, ToolOutput
-from orchestration.workspace.paths import Workspace
-from tests.support.tool_bench import ToolBench, admitted_call, made_tool, say, turn_the_loop
+from tests.support.tool_bench import (
+    ToolBench,
+    admitted_call,
+    batch_of,
+    made_tool,
+    say,
+    services,
+    turn_the_loop,
+)
 
 
 def test_neighbours_that_share_run_side_by_side_and_answer_in_order(tmp_path: Path) -> None:
@@ -88,21 +94,16 @@ def test_calls_of_two_nodes_on_one_key_exclude_each_other(tmp_path: Path) -> Non
         return ToolOutput("")
 
     def key(arguments: JsonObject) -> tuple[str, ...]:
-        return (f"path:{arguments['path']}",)
+        return (str(arguments["path"]),)
 
     async def scenario(second_path: str) -> None:
         bench = ToolBench(
             tmp_path, made_tool("w", work, ToolConcurrency.EXCLUSIVE, ToolTier.WRITE, key)
         )
         await asyncio.gather(
+            bench.execute(admitted_call("w", "1", path="a")),
             bench.runner.execute_batch(
-                "n", "N", [admitted_call("w", "1", path="a")], ToolAccessPolicy.EXECUTION
-            ),
-            bench.runner.execute_batch(
-                "m",
-                "M",
-                [admitted_call("w", "2", "m", path=second_path)],
-                ToolAccessPolicy.EXECUTION,
+                batch_of([admitted_call("w", "2", "m", path=second_path)], "m")
             ),
         )
 
@@ -125,9 +126,7 @@ def test_a_node_exclusive_tool_runs_once_a_node_at_a_time(tmp_path: Path) -> Non
         )
         await asyncio.gather(
             bench.execute(admitted_call("sh", "1")),
-            bench.runner.execute_batch(
-                "m", "M", [admitted_call("sh", "2", "m")], ToolAccessPolicy.EXECUTION
-            ),
+            bench.runner.execute_batch(batch_of([admitted_call("sh", "2", "m")], "m")),
         )
 
     asyncio.run(scenario())
@@ -247,17 +246,14 @@ def test_a_long_wait_for_a_lock_is_told(tmp_path: Path) -> None:
             emit=bench.events.append,
             journal=bench.journal,
             permits=bench.permits,
-            workspace=Workspace(tmp_path),
+            services=services(tmp_path),
             retry_policy=RetryPolicy(),
             monotonic=lambda: now,
         )
-        policy = ToolAccessPolicy.EXECUTION
-        first = asyncio.ensure_future(
-            runner.execute_batch("n", "N", [admitted_call("w", "1")], policy)
-        )
+        first = asyncio.ensure_future(runner.execute_batch(batch_of([admitted_call("w", "1")])))
         await entered.wait()
         second = asyncio.ensure_future(
-            runner.execute_batch("m", "M", [admitted_call("w", "2", "m")], policy)
+            runner.execute_batch(batch_of([admitted_call("w", "2", "m")], "m"))
         )
         await turn_the_loop()
         now = 0.25

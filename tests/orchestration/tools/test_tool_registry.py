@@ -18,7 +18,7 @@ async def nothing(_: JsonObject, __: ToolContext) -> ToolOutput:
 
 
 def tool(name: str, tier: ToolTier) -> Tool:
-    return Tool(ToolDefinition(name, name, {"type": "object"}, tier), nothing)
+    return Tool(definition=ToolDefinition(name, name, {"type": "object"}, tier), run=nothing)
 
 
 REGISTRY = ToolRegistry(

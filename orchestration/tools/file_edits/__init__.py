@@ -1,0 +1,1 @@
+"""Change files by bytes: planned whole, shown, written safely, and undone."""
