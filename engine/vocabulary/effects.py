@@ -35,7 +35,8 @@ class RunTools(Struct, frozen=True, gc=False):
 
     Answer with `ToolsFinished` for the same node and `batch_id`. `node_id` is the caller: a node,
     or a subagent at work. `path` leads to it from its node; what the calls change and read counts
-    to `path[0]`.
+    to `path[0]`. `conversation_id` names the transcript that the results go into: the node's, or
+    that of one call of a subagent.
     """
 
     node_id: str
@@ -44,6 +45,7 @@ class RunTools(Struct, frozen=True, gc=False):
     calls: tuple[AdmittedCall, ...]
     policy: ToolAccessPolicy = ToolAccessPolicy.EXECUTION
     path: tuple[str, ...] = ()
+    conversation_id: str = ""
 
 
 class InspectCalls(Struct, frozen=True, gc=False):

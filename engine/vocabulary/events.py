@@ -271,12 +271,16 @@ class PhaseTimed(Event, frozen=True, gc=False, tag="phase_timed"):
 
 
 class UsageReported(Event, frozen=True, gc=False, tag="usage_reported"):
-    """Tokens of one model call, as the provider counted them."""
+    """Tokens of one model call, as the provider counted them.
+
+    `parent_id` is the node that a subagent's tokens count to.
+    """
 
     node_id: str
     usage: Usage
     model: str
     max_context_tokens: int | None = None
+    parent_id: str | None = None
 
 
 class AiInvokeFailed(Event, frozen=True, gc=False, tag="ai_invoke_failed"):
