@@ -23,6 +23,7 @@ from orchestration.settings.model import ToolSettings
 from orchestration.tools.file_edits.file_memory import FileMemory
 from orchestration.workspace.artifacts import ArtifactStore
 from orchestration.workspace.paths import Workspace
+from orchestration.workspace.plan_draft import PlanDraft
 
 HandoffReader = Callable[[str, str], str | None]
 """Gives the text of a node's handoff document by path segment and file name; may touch the disk."""
@@ -55,6 +56,7 @@ class ToolServices(Struct, frozen=True, kw_only=True):
         artifacts: where large outputs and exact diffs are put aside.
         files: which versions of files the run's conversations have seen.
         edits: a folder of the run's own in which editing calls keep what was there before.
+        plan: the plan that plan mode makes, `run://PLAN.md`.
         settings: what the user set about tools.
         read_handoff: opens the documents at `run://handoffs/`.
         now_ms: milliseconds since the epoch.
@@ -64,6 +66,7 @@ class ToolServices(Struct, frozen=True, kw_only=True):
     artifacts: ArtifactStore
     files: FileMemory
     edits: Path
+    plan: PlanDraft
     settings: ToolSettings
     now_ms: Callable[[], int]
     read_handoff: HandoffReader | None = None
@@ -76,11 +79,13 @@ def services_in(
     read_handoff: HandoffReader | None = None,
 ) -> ToolServices:
     """The services of a run whose own folder is `folder`; nothing is made before it is needed."""
+    artifacts = folder / "artifacts"
     return ToolServices(
         workspace=workspace,
-        artifacts=ArtifactStore(folder / "artifacts"),
+        artifacts=ArtifactStore(artifacts),
         files=FileMemory(),
         edits=folder / "edits",
+        plan=PlanDraft(artifacts),
         settings=settings or ToolSettings(),
         now_ms=lambda: time.time_ns() // 1_000_000,
         read_handoff=read_handoff,
