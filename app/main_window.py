@@ -119,7 +119,13 @@ class MainWindow(QMainWindow):
         self._fold_dock(self._dock_folded)
         self._show_sidebar()
         self.dock.opened.connect(self._unfold_dock)
-        self.document.replaced.connect(self._show_title)
+        for change in (
+            self.document.replaced,
+            self.document.edited,
+            self.document.renamed,
+            self.document.undo_stack.cleanChanged,
+        ):
+            change.connect(self._show_title)
         self._show_title()
 
     def remember(self) -> None:

@@ -45,6 +45,12 @@ class NodeItem(GuardedPaint, QGraphicsRectItem):
             self.restyle()
             self._describe()
 
+    def show_card(self, card: Card) -> None:
+        """Show another text or model of the same node."""
+        self.card = card
+        self.restyle()
+        self._describe()
+
     def restyle(self) -> None:
         """Make the texts anew, for other contents or another font, and paint again."""
         self._texts = NodeTexts(self.card, self.info, self._theme)

@@ -12,6 +12,7 @@ from app.canvas.edge_layer import EdgeHighlights, EdgeLayer, EdgeShape
 from app.canvas.geometry import CARD_MARGIN
 from app.canvas.node_item import NodeItem
 from app.canvas.node_look import IDLE, NodeRunInfo
+from app.canvas.snapshot import Snapshot
 from app.theme.statuses import WORKING
 from app.theme.theme import Theme
 
@@ -43,6 +44,7 @@ class WorkflowScene(QGraphicsScene):
         self.addItem(self._edges)
         self.addItem(self._highlights)
         document.replaced.connect(self._rebuild)
+        document.edited.connect(self._follow)
         theme.changed.connect(self._restyle)
         self.selectionChanged.connect(self._tell_choice)
         self._rebuild()
@@ -116,6 +118,26 @@ class WorkflowScene(QGraphicsScene):
             self.addItem(item)
             self._items[card.id] = item
         self._edges.show_wires(self._document.graph.wires, places)
+        self._highlight()
+
+    def _follow(self, before: Snapshot, after: Snapshot) -> None:
+        """Change what was changed; everything else stays, the selection included."""
+        for card_id in before.cards.keys() - after.cards.keys():
+            self.removeItem(self._items.pop(card_id))
+        for card_id, card in after.cards.items():
+            item = self._items.get(card_id)
+            if item is None:
+                item = self._items[card_id] = NodeItem(card, self._theme)
+                item.show_info(self._infos.get(card_id, IDLE))
+                self.addItem(item)
+            elif item.card is not card:
+                item.show_card(card)
+            place = after.places[card_id]
+            if before.places.get(card_id) != place:
+                item.setPos(*place)
+        if after.graph.wires is not before.graph.wires or after.places != before.places:
+            self._hovered = None
+            self._edges.show_wires(after.graph.wires, after.places)
         self._highlight()
 
     def _highlight(self) -> None:

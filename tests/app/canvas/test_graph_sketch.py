@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.canvas.document import graph_of
 from app.canvas.graph_sketch import SketchError, read_sketch
+from app.canvas.snapshot import graph_of
 from engine.graph.serialization import load_workflow
 from orchestration.workflow_catalog import examples
 from tests.support.workflow_files import write_workflow
