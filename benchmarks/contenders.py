@@ -86,7 +86,7 @@ def workflow_of(graph: Parents) -> Workflow:
         "task_prompt": "Do your part.",
         "model": "no-op",
         "output_schema": SCHEMA,
-        "handoff": {"format": "legacy"},
+        "handoff": {"format": "json"},
     }
     return Workflow.model_validate(
         {
