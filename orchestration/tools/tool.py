@@ -120,7 +120,8 @@ class ToolContext(Struct, frozen=True, kw_only=True):
 class ToolOutput(Struct, frozen=True):
     """What a call gave back; the runner puts `content` aside where it is too long.
 
-    `batch` can be reverted. `artifact_ids` are those that the call stored itself.
+    `batch` can be reverted. `artifact_ids` are those that the call stored itself. `whole`: the
+    content was put aside before and is handed on as it is, however long.
     """
 
     content: str
@@ -129,6 +130,7 @@ class ToolOutput(Struct, frozen=True):
     effects: ToolEffects = NO_EFFECTS
     batch: EditBatch | None = None
     artifact_ids: tuple[str, ...] = ()
+    whole: bool = False
 
 
 class Inspected(Struct, frozen=True):

@@ -33,7 +33,8 @@ class Workspace:
             text: as a model wrote it, absolute or relative to the execution folder.
 
         Raises:
-            PathRefused: it is blank, no path at all, or leads out of the allowed folders.
+            PathRefused: it is blank, no path at all, leads out of the allowed folders, or goes
+                on after a symbolic link that never ends.
         """
         if not text.strip():
             raise PathRefused("the path is blank")
@@ -43,6 +44,10 @@ class Workspace:
         except UnicodeEncodeError:
             raise PathRefused(f"the path {text!r} is not text") from None
         real = Path(os.path.realpath(self.root / text))
+        # What follows a link that leads to itself is left as it is, links and all, with its `..`
+        # taken away as text: such a path would look inside and lead out.
+        if os.path.realpath(real) != str(real):
+            raise PathRefused(f"'{text}' leads through a symbolic link that never ends")
         if not any(real.is_relative_to(folder) for folder in self._allowed):
             raise PathRefused(
                 f"'{text}' leads out of the execution folder and of the folders that were added"

@@ -84,6 +84,15 @@ def test_a_link_loop_stays_inside(folders: tuple[Path, Path]) -> None:
     assert Workspace(root).resolve("loop").is_relative_to(root)
 
 
+@pytest.mark.parametrize("text", ["loop/../link/secret.txt", "loop/../link", "loop/../link/new"])
+def test_a_link_loop_hides_no_other_link(folders: tuple[Path, Path], text: str) -> None:
+    root, outside = folders
+    (root / "loop").symlink_to("loop")
+    (root / "link").symlink_to(outside)
+    with pytest.raises(PathRefused, match="never ends"):
+        Workspace(root).resolve(text)
+
+
 @pytest.mark.parametrize("text", ["", "  ", "a\0b", "a\ud800b"])
 def test_what_is_no_path_is_refused(folders: tuple[Path, Path], text: str) -> None:
     with pytest.raises(PathRefused):
