@@ -66,6 +66,11 @@ class WorkflowDocument(QObject):
         return self._now.places
 
     @property
+    def is_arranged(self) -> bool:
+        """Whether the places were chosen by the program, since those of the file are of no use."""
+        return self._now.is_arranged
+
+    @property
     def is_changed(self) -> bool:
         """Whether there is something that the file does not have."""
         return not self.undo_stack.isClean()

@@ -36,7 +36,10 @@ def _laid_over(origin: JsonObject, after: FileModel) -> JsonObject:
     before = type(after).from_document(
         {name: [] if name in lists else value for name, value in origin.items()}
     )
+    is_same_part = after.origin is origin
     for key in keys:
+        if is_same_part and key.field not in after.edited:
+            continue
         old, new = getattr(before, key.field), getattr(after, key.field)
         names = [name for name in key.spellings if name in origin]
         if names:

@@ -6,11 +6,11 @@ removed node included.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from engine.graph.node_config import AgentNodeConfig
-from engine.graph.workflow import Edge, Node, Position, Workflow
+from engine.graph.workflow import Annotation, Edge, Node, Position, Workflow
 from engine.vocabulary.errors import EngineError
 
 
@@ -192,6 +192,54 @@ def disconnect(workflow: Workflow, edge_ids: Collection[str]) -> Workflow:
         raise UnknownEdge(edge_id)
     edges = tuple(edge for edge in workflow.edges if edge.id not in gone)
     return workflow.model_copy(update={"edges": edges})
+
+
+def reaches(edges: Iterable[Edge], start: str) -> frozenset[str]:
+    """The nodes that lead to `start`, and itself: to connect to one of them closes a circle."""
+    parents: dict[str, list[str]] = {}
+    for edge in edges:
+        parents.setdefault(edge.target, []).append(edge.source)
+    seen, waiting = {start}, [start]
+    while waiting:
+        for parent in parents.get(waiting.pop(), ()):
+            if parent not in seen:
+                seen.add(parent)
+                waiting.append(parent)
+    return frozenset(seen)
+
+
+def add_annotation(workflow: Workflow, annotation: Annotation) -> Workflow:
+    """Add a note or a frame.
+
+    Raises:
+        EditRefused: if its id is taken.
+    """
+    if any(other.id == annotation.id for other in workflow.annotations):
+        raise EditRefused(f"there already is a note '{annotation.id}': give it another id")
+    return workflow.model_copy(update={"annotations": (*workflow.annotations, annotation)})
+
+
+def change_annotation(workflow: Workflow, annotation_id: str, **changes: Any) -> Workflow:
+    """Change text, place, size or colour of a note or frame; an unknown one changes nothing.
+
+    Raises:
+        pydantic.ValidationError: if a value does not fit.
+    """
+    return workflow.model_copy(
+        update={
+            "annotations": tuple(
+                other.model_copy(update=changes) if other.id == annotation_id else other
+                for other in workflow.annotations
+            )
+        }
+    )
+
+
+def remove_annotations(workflow: Workflow, annotation_ids: Collection[str]) -> Workflow:
+    """Remove notes and frames; those that are not there are no error."""
+    gone = frozenset(annotation_ids)
+    kept = tuple(other for other in workflow.annotations if other.id not in gone)
+    return workflow.model_copy(update={"annotations": kept})
 
 
 def _refuse_circles(edges: tuple[Edge, ...], new: Edge) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
@@ -100,6 +100,14 @@ class Node(FileModel):
         return readable
 
 
+def _is_annotation(value: object) -> bool:
+    try:
+        Annotation.model_validate(value, extra="ignore", by_alias=True, by_name=False)
+    except ValidationError:
+        return False
+    return True
+
+
 def _fits_position(value: object) -> bool:
     try:
         Position.model_validate(value, extra="ignore")
@@ -116,9 +124,25 @@ class Edge(FileModel):
     target: str = Field(validation_alias="to", serialization_alias="to")
 
 
+class Annotation(FileModel):
+    """A note or a frame on the canvas, for people only; sizes in canvas units.
+
+    A note shows its text (Markdown). A frame lies behind nodes and shows its text as a title.
+    """
+
+    id: str
+    kind: Literal["note", "frame"]
+    text: str = ""
+    position: Position
+    width: Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
+    height: Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
+    color: str = ""
+
+
 class Workflow(FileModel):
     """A whole workflow. It need not be valid: `engine.graph.validation` tells."""
 
+    skipped_when_default: ClassVar[frozenset[str]] = frozenset({"annotations"})
     remembered: ClassVar[tuple[str, ...]] = ("_origin", "_source_text")
 
     id: str
@@ -126,11 +150,14 @@ class Workflow(FileModel):
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
     settings: WorkflowSettings = WorkflowSettings()
+    annotations: tuple[Annotation, ...] = ()
 
     @classmethod
     def readable(cls, document: JsonObject) -> JsonObject:
-        """The document with its nodes made readable."""
-        nodes = document.get("nodes")
+        """The document with its nodes made readable, and without notes that are none of ours."""
+        nodes, notes = document.get("nodes"), document.get("annotations", [])
+        if not (isinstance(notes, list) and all(map(_is_annotation, notes))):
+            document = {key: value for key, value in document.items() if key != "annotations"}
         if not isinstance(nodes, list):
             return document
         readable = [Node.readable(node) if isinstance(node, dict) else node for node in nodes]
