@@ -8,6 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from engine.graph.agents import CallableAgent
 from engine.graph.node_config import AgentNodeConfig, McpContextSnapshot
 from engine.graph.problems import Problem
 from engine.graph.validation import validate
@@ -15,8 +16,10 @@ from engine.graph.workflow import Node, Workflow
 from engine.vocabulary.ports import ToolCatalog
 from engine.vocabulary.tools import SEAL_PLAN_TOOL
 from orchestration.errors import RunRefused, UserError
+from orchestration.runs.callable_agents import agent_problems, frozen_agents, missing_agents
 from orchestration.runs.requests import RunOverrides, RunRequest
-from orchestration.settings.data_folder import managed_folder, runs_folder
+from orchestration.settings.agent_store import AgentStore
+from orchestration.settings.data_folder import agents_file, managed_folder, runs_folder
 from orchestration.settings.model import Settings
 from orchestration.settings.provider_choice import Choice, Choices, choose
 from orchestration.settings.quirk_store import QuirkStore
@@ -24,8 +27,6 @@ from orchestration.settings.readiness import EmbeddedModel, Providers
 from orchestration.settings.secrets import SecretStore
 from providers.config import DEFAULT_TIMEOUT_S, ProviderConfig, configured
 from providers.specs import EMBEDDED, SPECS, Wire
-
-SUBAGENT_TOOL = "openflow_call_subagent"
 
 
 class PreparedRun(Struct, frozen=True):
@@ -37,6 +38,7 @@ class PreparedRun(Struct, frozen=True):
         nodes_without_tools: nodes whose model cannot call executable tools.
         cwd: the execution folder; it exists.
         notices: sentences that the person must see.
+        agents: the saved agents that nodes may call, by id, as they were when it was prepared.
     """
 
     workflow: Workflow
@@ -44,6 +46,7 @@ class PreparedRun(Struct, frozen=True):
     nodes_without_tools: frozenset[str]
     cwd: Path
     notices: tuple[str, ...]
+    agents: Mapping[str, CallableAgent]
 
 
 def problems(
@@ -55,10 +58,15 @@ def problems(
     registry: ToolCatalog,
     embedded: EmbeddedModel,
     cwd: Path | None = None,
+    agents: Iterable[CallableAgent] = (),
 ) -> tuple[Problem, ...]:
-    """List everything that would keep the workflow from being run, each with its place."""
+    """List everything that would keep the workflow from being run, each with its place.
+
+    `agents` are the saved ones.
+    """
     choices = choose(workflow, overrides, Providers(settings, env, embedded))
-    return tuple(_problems(workflow, choices, registry, cwd))
+    frozen = frozen_agents(workflow, agents, overrides)
+    return tuple(_problems(workflow, choices, registry, frozen, cwd))
 
 
 def prepare(
@@ -82,7 +90,9 @@ def prepare(
     providers = Providers(settings, env, embedded)
     workflow = request.workflow
     choices = choose(workflow, request.overrides, providers)
-    found = list(_problems(workflow, choices, registry, request.cwd))
+    saved = AgentStore(agents_file(data_dir)).load()
+    agents = frozen_agents(workflow, saved.agents, request.overrides)
+    found = list(_problems(workflow, choices, registry, agents, request.cwd))
     connections: dict[str, ProviderConfig] = {}
     for provider_id in choices.provider_ids:
         connection = _connection(provider_id, request.overrides, providers, secrets, quirks)
@@ -107,7 +117,8 @@ def prepare(
             c.node_id for c in choices.choices if not SPECS[c.provider_id].offers_tools
         ),
         cwd=_execution_folder(request, data_dir),
-        notices=tuple(_notices(workflow, request.overrides, choices, registry)),
+        notices=(*_notices(workflow, request.overrides, choices, agents), *saved.notices),
+        agents=agents,
     )
 
 
@@ -139,9 +150,14 @@ def connection_to(
 
 
 def _problems(
-    workflow: Workflow, choices: Choices, registry: ToolCatalog, cwd: Path | None
+    workflow: Workflow,
+    choices: Choices,
+    registry: ToolCatalog,
+    agents: Mapping[str, CallableAgent],
+    cwd: Path | None,
 ) -> Iterator[Problem]:
     yield from validate(workflow)
+    yield from agent_problems(workflow, agents)
     yield from choices.problems
     plan_mode = workflow.settings.plan_mode
     if plan_mode is not None and registry.definition(SEAL_PLAN_TOOL) is None:
@@ -306,7 +322,10 @@ def _not_writable(folder: Path) -> str | None:
 
 
 def _notices(
-    workflow: Workflow, overrides: RunOverrides, choices: Choices, registry: ToolCatalog
+    workflow: Workflow,
+    overrides: RunOverrides,
+    choices: Choices,
+    agents: Mapping[str, CallableAgent],
 ) -> Iterator[str]:
     demo = [choice.node_id for choice in choices.choices if choice.provider_id == EMBEDDED]
     if demo:
@@ -322,6 +341,4 @@ def _notices(
             continue
         if agent.mcp_resources or agent.mcp_prompts:
             yield f"node '{node.id}' selects MCP context, and no MCP server is connected"
-        wants_subagents = agent.callable_agents or agent.allow_all_callable_agents
-        if wants_subagents and registry.definition(SUBAGENT_TOOL) is None:
-            yield f"node '{node.id}' may call saved agents, which this version does not have"
+    yield from missing_agents(workflow, agents)

@@ -45,6 +45,11 @@ def quirks_file(data_dir: Path) -> Path:
     return data_dir / "quirks.json"
 
 
+def agents_file(data_dir: Path) -> Path:
+    """Where the saved agents are kept."""
+    return data_dir / "agents.json"
+
+
 def runs_folder(data_dir: Path) -> Path:
     """Where each run has a folder of its own; it may not exist yet."""
     return data_dir / "runs"

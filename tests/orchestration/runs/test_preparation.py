@@ -4,11 +4,14 @@ from pathlib import Path
 
 import pytest
 
+from engine.graph.agents import CallableAgent
 from engine.graph.node_config import McpResourceSelection
 from engine.graph.workflow import PlanMode, WorkflowSettings
 from orchestration.errors import RunRefused, UserError
 from orchestration.runs.preparation import connection_to, problems
 from orchestration.runs.requests import RunOverrides
+from orchestration.settings.agent_store import AgentStore
+from orchestration.settings.data_folder import agents_file
 from orchestration.settings.model import ProviderProfile, Settings
 from orchestration.settings.provider_choice import Readiness
 from orchestration.settings.readiness import Providers
@@ -208,9 +211,56 @@ def test_an_mcp_selection_without_a_server_is_frozen_as_an_error(desk: Desk) -> 
     assert any("no MCP server" in notice for notice in run.notices)
 
 
-def test_saved_agents_that_cannot_be_called_are_told(desk: Desk) -> None:
-    run = desk.prepare(one(callable_agents=("helper",)))
-    assert any("saved agents" in notice for notice in run.notices)
+def save_agents(desk: Desk, *agents: CallableAgent) -> None:
+    AgentStore(agents_file(desk.data_dir)).save(agents)
+
+
+def saved_agent(agent_id: str, **changes: object) -> CallableAgent:
+    fields: dict[str, object] = {"id": agent_id, "name": agent_id, "output_schema": {}}
+    return CallableAgent.model_validate(fields | changes)
+
+
+def test_the_saved_agents_of_a_run_are_frozen_when_it_is_prepared(desk: Desk) -> None:
+    save_agents(desk, saved_agent("helper", model="m"), saved_agent("other"))
+    run = desk.prepare(one(callable_agents=("helper", "gone")))
+    save_agents(desk)
+
+    assert set(run.agents) == {"helper"}
+    assert run.agents["helper"].model == "m"
+    (notice,) = [notice for notice in run.notices if "saved agent" in notice]
+    assert "'gone'" in notice
+    assert "node 'a'" in notice
+
+
+def test_all_saved_agents_go_along_if_a_node_may_call_all(desk: Desk) -> None:
+    save_agents(desk, saved_agent("helper"), saved_agent("other"))
+
+    assert set(desk.prepare(one(allow_all_callable_agents=True)).agents) == {"helper", "other"}
+    assert desk.prepare(one()).agents == {}
+
+
+def test_an_override_for_every_node_is_one_for_the_agents_that_they_call(desk: Desk) -> None:
+    save_agents(desk, saved_agent("helper", model="m"))
+    run = desk.prepare(one(callable_agents=("helper",)), provider="embedded")
+
+    assert run.agents["helper"].model == ""
+
+
+def test_an_agent_that_cannot_answer_is_a_problem_of_the_node_that_may_call_it(desk: Desk) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "nothing"}}}
+    save_agents(desk, saved_agent("helper", output_schema=schema))
+    (message,) = desk.refusals(one(callable_agents=("helper",)))
+
+    assert "saved agent 'helper'" in message
+    assert "node 'a'" in message
+    assert desk.prepare(one()).agents == {}
+
+
+def test_damaged_saved_agents_are_told_and_keep_no_run_from_starting(desk: Desk) -> None:
+    desk.data_dir.mkdir(exist_ok=True)
+    agents_file(desk.data_dir).write_text("{")
+
+    assert any("is damaged" in notice for notice in desk.prepare(one()).notices)
 
 
 def test_readiness_says_who_answers_or_what_is_missing(desk: Desk) -> None:
