@@ -54,6 +54,22 @@ class Workspace:
             )
         return real
 
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """The real paths of all allowed folders, the execution folder first."""
+        return self._allowed
+
+    def folder_of(self, path: Path) -> Path:
+        """The innermost of the allowed folders that a real path is in.
+
+        Raises:
+            PathRefused: it is in none of them.
+        """
+        found = [folder for folder in self._allowed if path.is_relative_to(folder)]
+        if not found:
+            raise PathRefused(f"'{path}' is not in the execution folder")
+        return max(found, key=lambda folder: len(folder.parts))
+
     def label(self, path: Path) -> str:
         """Name a real path as tools print it: relative to the execution folder, with `/`."""
         try:

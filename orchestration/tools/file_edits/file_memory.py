@@ -50,6 +50,10 @@ class FileMemory:
         while len(self._versions) > MAX_PATHS:
             self._versions.popitem(last=False)
 
+    def was_shown(self, conversation_id: str, path: Path, digest: str) -> None:
+        """Note that the conversation got what another one had read of the file."""
+        self._seen[conversation_id, path] = digest
+
     def last_seen(self, conversation_id: str, path: Path) -> str | None:
         """The digest of the version that the conversation saw last, `None` if it saw none."""
         return self._seen.get((conversation_id, path))
