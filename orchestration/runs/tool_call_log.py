@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from engine.vocabulary.events import ToolCompleted
 from engine.vocabulary.tools import CallStatus, JsonObject, OutputMeta, ToolCall
 from orchestration.runs.view_values import ToolCallView
 
@@ -29,10 +30,14 @@ class ToolCallLog:
         calls[call.id] = self._open[call.id] = view
         return True
 
-    def await_approval(self, call_id: str) -> None:
-        """The call waits for a person."""
-        if (call := self._open.get(call_id)) is not None:
-            call.status = CallStatus.AWAITING_APPROVAL
+    def await_approval(self, call_id: str) -> bool:
+        """The call waits for a person; whether it was at work before, and is to be asked anew."""
+        call = self._open.get(call_id)
+        if call is None:
+            return False
+        was_at_work = call.started_at is not None
+        call.status, call.started_at, call.streaming = CallStatus.AWAITING_APPROVAL, None, False
+        return was_at_work
 
     def allow(self, call_id: str) -> None:
         """The call may run."""
@@ -58,14 +63,12 @@ class ToolCallLog:
         if (call := self._open.get(call_id)) is not None:
             call.last_output, call.output_meta = tail, meta
 
-    def complete(
-        self, call_id: str, content: str, is_error: bool, meta: OutputMeta | None, time: float
-    ) -> ToolCallView | None:
+    def complete(self, event: ToolCompleted, time: float) -> ToolCallView | None:
         """The call has its result; `None` if it was over already."""
-        status = CallStatus.FAILED if is_error else CallStatus.COMPLETED
-        call = self._end(call_id, status, content, is_error, time)
+        status = CallStatus.FAILED if event.is_error else CallStatus.COMPLETED
+        call = self._end(event.tool_call_id, status, event.content, event.is_error, time)
         if call is not None:
-            call.output_meta = meta
+            call.output_meta, call.artifact_ids = event.output_meta, event.artifact_ids
         return call
 
     def abort_all(self, time: float) -> None:

@@ -15,10 +15,11 @@ Row = tuple[str, TraceStatus, str, Any]
 class TraceLog:
     """Events that make rows and times, in order; what they make is made on the first reading."""
 
-    __slots__ = ("_labels", "_pending", "_rows", "_timings", "note")
+    __slots__ = ("_name", "_pending", "_rows", "_timings", "note")
 
-    def __init__(self, labels: Mapping[str, str]) -> None:
-        self._labels = labels
+    def __init__(self, name: Callable[[str], str]) -> None:
+        """Take what gives the label of a node id."""
+        self._name = name
         self._rows: list[TraceEntry] = []
         self._timings: dict[str, NodeTiming] = {}
         self._pending: list[tuple[float, ev.RunEvent] | TraceEntry] = []
@@ -27,9 +28,7 @@ class TraceLog:
 
     def add(self, time: float, node_id: str, status: TraceStatus, message: str) -> None:
         """Add a row that no single event makes."""
-        self._pending.append(
-            TraceEntry(time, node_id, self._labels.get(node_id, node_id), status, message)
-        )
+        self._pending.append(TraceEntry(time, node_id, self._name(node_id), status, message))
 
     def clear(self) -> None:
         """Forget the rows; the times stay."""
@@ -59,8 +58,7 @@ class TraceLog:
 
     def _row(self, time: float, event: ev.RunEvent) -> TraceEntry:
         node_id, status, message, output = _ROWS[type(event)](event)
-        label = self._labels.get(node_id, node_id)
-        return TraceEntry(time, node_id, label, status, message, output)
+        return TraceEntry(time, node_id, self._name(node_id), status, message, output)
 
     def _take_time(self, time: float, event: ev.RunEvent) -> None:
         match event:

@@ -5,15 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from msgspec.structs import replace
-
 from engine.vocabulary import events as ev
-from engine.vocabulary.report import Retryable
+from engine.vocabulary.report import PendingApproval, Retryable
+from engine.vocabulary.tools import CALL_SUBAGENT_TOOL
+from orchestration.runs.actor_board import actor_id
 from orchestration.runs.pauses import pending_of
+from orchestration.runs.todo_lists import TODO_TOOL, todo_items
 from orchestration.runs.view_state import ViewState
 from orchestration.runs.view_values import NodeStatus, RunStatus, TraceStatus
 
 WAITING = (NodeStatus.AWAITING_INPUT, NodeStatus.AWAITING_TOOL_APPROVAL)
+SETTLED_BY_CALLS = (NodeStatus.RUNNING_TOOL, NodeStatus.AWAITING_TOOL_APPROVAL)
+
+
+def caller_of(request: PendingApproval) -> str:
+    """The actor that wants to make a call: a node, or a subagent at work."""
+    return "/".join(request.path) or request.node_id
 
 
 def _node_queued(view: ViewState, event: ev.NodeQueued, time: float) -> None:
@@ -67,15 +74,16 @@ def _tool_approval_requested(view: ViewState, event: ev.ToolApprovalRequested, t
     request = event.request
     if request.approval_id in view.pending_approvals:
         return
-    node_id, call = request.node_id, request.tool_call
-    view.pending_inputs.pop(node_id, None)
+    caller, call = caller_of(request), request.tool_call
+    view.pending_inputs.pop(caller, None)
     view.pending_approvals[request.approval_id] = request
-    view.open_approvals[node_id] = view.open_approvals.get(node_id, 0) + 1
-    if view.calls.propose(node_id, call):
-        view.chats.mark_call(node_id, call.id, time)
-    view.calls.await_approval(call.id)
-    view.settle_status(node_id)
-    view.chats.notice(node_id, f"{call.name} needs approval", time, call.id)
+    view.open_approvals[caller] = view.open_approvals.get(caller, 0) + 1
+    if view.calls.propose(caller, call):
+        view.chats.mark_call(caller, call.id, time)
+    if view.calls.await_approval(call.id) and view.running_tools.get(caller):
+        view.running_tools[caller] -= 1
+    view.settle_status(caller)
+    view.chats.notice(caller, f"{call.name} needs approval", time, call.id)
     view.trace_log.note((time, event))
 
 
@@ -95,8 +103,12 @@ def _tool_denied(view: ViewState, event: ev.ToolDenied, time: float) -> None:
 def _tool_started(view: ViewState, event: ev.ToolStarted, time: float) -> None:
     node_id = event.node_id
     view.calls.start(node_id, event.tool_call_id, event.tool_name, event.arguments, time)
-    view.running_tools[node_id] = view.running_tools.get(node_id, 0) + 1
-    view.set_status(node_id, NodeStatus.RUNNING_TOOL)
+    if event.tool_name == CALL_SUBAGENT_TOOL:
+        # The subagent works or waits, and the node with it.
+        view.settle_status(node_id)
+    else:
+        view.running_tools[node_id] = view.running_tools.get(node_id, 0) + 1
+        view.set_status(node_id, NodeStatus.RUNNING_TOOL)
     view.trace_log.note((time, event))
 
 
@@ -106,13 +118,16 @@ def _tool_updated(view: ViewState, event: ev.ToolUpdated, time: float) -> None:
 
 def _tool_completed(view: ViewState, event: ev.ToolCompleted, time: float) -> None:
     node_id = event.node_id
-    call = view.calls.complete(
-        event.tool_call_id, event.content, event.is_error, event.output_meta, time
-    )
+    call = view.calls.complete(event, time)
     if call is None:
         return
     view.trace_log.note((time, event))
-    if call.started_at is not None and view.running_tools.get(node_id):
+    if event.tool_name == TODO_TOOL and not event.is_error:
+        view.todos[node_id] = todo_items(call.arguments)
+    if event.tool_name == CALL_SUBAGENT_TOOL:
+        if view.status_by_node.get(node_id) in SETTLED_BY_CALLS:
+            view.settle_status(node_id)
+    elif call.started_at is not None and view.running_tools.get(node_id):
         view.running_tools[node_id] -= 1
         view.settle_status(node_id)
 
@@ -132,7 +147,8 @@ def _edit_batch_recorded(view: ViewState, event: ev.EditBatchRecorded, time: flo
 
 def _node_completed(view: ViewState, event: ev.NodeCompleted, time: float) -> None:
     node_id, output = event.node_id, event.output
-    view.outputs[node_id] = output
+    if view.actors.owner(node_id) is None:
+        view.outputs[node_id] = output
     if event.handoff is not None:
         view.handoffs[node_id] = event.handoff
     view.set_status(node_id, NodeStatus.COMPLETED)
@@ -184,21 +200,24 @@ def _aborted(view: ViewState, event: ev.Aborted, time: float) -> None:
 
 
 def _subagents_declared(view: ViewState, event: ev.SubagentsDeclared, time: float) -> None:
-    summaries = view.subagents_by_node.setdefault(event.node_id, {})
-    for summary in event.summaries:
-        summaries[summary.id] = summary
+    view.actors.declare(event.node_id, event.summaries)
 
 
 def _subagent_started(view: ViewState, event: ev.SubagentStarted, time: float) -> None:
-    _mark_subagent(view, event.node_id, event.subagent_id, "active")
+    view.actors.mark(event.node_id, event.subagent_id, "active")
+    view.set_status(actor_id(event.node_id, event.subagent_id), NodeStatus.STARTED)
 
 
 def _subagent_completed(view: ViewState, event: ev.SubagentCompleted, time: float) -> None:
-    _mark_subagent(view, event.node_id, event.subagent_id, "completed")
+    view.actors.mark(event.node_id, event.subagent_id, "completed")
+    view.set_status(actor_id(event.node_id, event.subagent_id), NodeStatus.COMPLETED)
 
 
 def _subagent_failed(view: ViewState, event: ev.SubagentFailed, time: float) -> None:
-    _mark_subagent(view, event.node_id, event.subagent_id, "failed")
+    view.actors.mark(event.node_id, event.subagent_id, "failed")
+    actor = actor_id(event.node_id, event.subagent_id)
+    _close_calls(view, actor, time)
+    view.set_status(actor, NodeStatus.FAILED)
     view.trace_log.note((time, event))
 
 
@@ -226,7 +245,7 @@ def _forget_waits(view: ViewState, node_id: str) -> None:
         open_ids = [
             approval_id
             for approval_id, request in view.pending_approvals.items()
-            if request.node_id == node_id
+            if caller_of(request) == node_id
         ]
         for approval_id in open_ids:
             del view.pending_approvals[approval_id]
@@ -236,11 +255,24 @@ def _forget_approval(view: ViewState, approval_id: str) -> bool:
     request = view.pending_approvals.pop(approval_id, None)
     if request is None:
         return False
-    view.open_approvals[request.node_id] -= 1
+    view.open_approvals[caller_of(request)] -= 1
     return True
 
 
 def _close_node(view: ViewState, node_id: str, time: float) -> None:
+    for actor in view.actors.actors_of(node_id):
+        _stop_actor(view, actor, time)
+    _close_calls(view, node_id, time)
+
+
+def _stop_actor(view: ViewState, actor: str, time: float) -> None:
+    status = view.actors.status.get(actor)
+    if status is not None and (status.is_busy or status in WAITING):
+        _close_calls(view, actor, time)
+        view.set_status(actor, NodeStatus.STOPPED)
+
+
+def _close_calls(view: ViewState, node_id: str, time: float) -> None:
     _forget_waits(view, node_id)
     view.running_tools.pop(node_id, None)
     view.calls.abort_node(node_id, time)
@@ -253,17 +285,11 @@ def _note_failure(view: ViewState, event: ev.NodeErrored | ev.NodeFailed, time: 
     view.trace_log.note((time, event))
 
 
-def _mark_subagent(view: ViewState, node_id: str, subagent_id: str, status: str) -> None:
-    summaries = view.subagents_by_node.setdefault(node_id, {})
-    known = summaries.get(subagent_id)
-    if known is None:
-        known = ev.SubagentSummary(subagent_id, subagent_id, "", status)
-    summaries[subagent_id] = replace(known, status=status)
-
-
 def _end(view: ViewState, status: RunStatus, time: float) -> None:
     view.chats.close_open(time)
     view.calls.abort_all(time)
+    for actor in list(view.actors.status):
+        _stop_actor(view, actor, time)
     for node_id, node_status in view.status_by_node.items():
         if node_status.is_busy or node_status in WAITING:
             view.set_status(node_id, NodeStatus.STOPPED)

@@ -9,6 +9,7 @@ from engine.vocabulary.events import SubagentSummary, UsageReported
 from engine.vocabulary.messages import HandoffArtifact
 from engine.vocabulary.report import PendingApproval, PendingInput, Retryable, RunReport
 from engine.vocabulary.tools import EditBatch, FileChangeRecord
+from orchestration.runs.actor_board import ActorBoard
 from orchestration.runs.chat_log import ChatLog
 from orchestration.runs.tool_call_log import ToolCallLog
 from orchestration.runs.trace_log import TraceLog
@@ -17,9 +18,19 @@ from orchestration.runs.view_values import (
     NodeStatus,
     NodeTiming,
     RunStatus,
+    TodoItem,
     ToolCallView,
     TraceEntry,
     UsageTotals,
+)
+
+_OPEN = frozenset(
+    {
+        NodeStatus.STARTED,
+        NodeStatus.RUNNING_TOOL,
+        NodeStatus.AWAITING_INPUT,
+        NodeStatus.AWAITING_TOOL_APPROVAL,
+    }
 )
 
 
@@ -27,7 +38,8 @@ class ViewState:
     """Everything that can be seen of a run.
 
     `labels` maps every node id to its label. `plan_source` is the node that writes the plan where
-    the workflow plans first.
+    the workflow plans first. What a subagent says and calls is kept like that of a node, under
+    the id of its actor; see `actors`.
     """
 
     def __init__(
@@ -54,7 +66,9 @@ class ViewState:
         self.outputs: dict[str, Any] = {}
         self.handoffs: dict[str, HandoffArtifact] = {}
         self.failed: dict[str, str] = {}
-        self.trace_log = TraceLog(self.labels)
+        self.actors = ActorBoard()
+        """Which subagents there are, whose they are, and how they stand."""
+        self.trace_log = TraceLog(self.name)
         self.usage = UsageTotals()
         self.context_windows: dict[str, UsageReported] = {}
         """Each node's latest usage report, which says how full its model's context is."""
@@ -62,12 +76,23 @@ class ViewState:
         self.changed_files_by_node: dict[str, list[FileChangeRecord]] = {}
         self.edit_batches: list[EditBatch] = []
         self.tool_artifacts: dict[str, str] = {}
-        self.subagents_by_node: dict[str, dict[str, SubagentSummary]] = {}
+        self.todos: dict[str, tuple[TodoItem, ...]] = {}
+        """The latest list of what is to be done of each node and subagent that keeps one."""
         self.chats = ChatLog()
         self.calls = ToolCallLog()
         self.running_tools: dict[str, int] = {}
         self.open_approvals: dict[str, int] = {}
         self._busy = 0
+
+    def name(self, actor_id: str) -> str:
+        """The label of a node, or the name of a subagent."""
+        label = self.labels.get(actor_id)
+        return label if label is not None else self.actors.name(actor_id)
+
+    @property
+    def subagents_by_node(self) -> dict[str, dict[str, SubagentSummary]]:
+        """Each node's subagents by their ids; a node that has none is absent."""
+        return self.actors.by_node
 
     @property
     def chat(self) -> dict[str, list[ChatEntry]]:
@@ -117,20 +142,39 @@ class ViewState:
         self.open_approvals.clear()
         self.running_tools.clear()
 
-    def set_status(self, node_id: str, status: NodeStatus) -> None:
-        """Change a node's status; for the reducers."""
-        old = self.status_by_node.get(node_id, NodeStatus.IDLE)
-        self.status_by_node[node_id] = status
+    def set_status(self, actor_id: str, status: NodeStatus) -> None:
+        """Change the status of a node or a subagent; for the reducers."""
+        owner = self.actors.owner(actor_id)
+        if owner is not None:
+            self.actors.set_status(actor_id, status)
+            if self.status_by_node.get(owner) in _OPEN:
+                self.settle_status(owner)
+            return
+        old = self.status_by_node.get(actor_id, NodeStatus.IDLE)
+        self.status_by_node[actor_id] = status
         self._busy += status.is_busy - old.is_busy
 
-    def settle_status(self, node_id: str) -> None:
-        """Give a node that has not ended the status that follows from what is open for it."""
-        if self.running_tools.get(node_id):
+    def settle_status(self, actor_id: str) -> None:
+        """Give what has not ended the status that follows from what is open for it.
+
+        A node whose subagents all wait for a decision waits for it, too.
+        """
+        at_work, waits = self.actors.standing(actor_id)
+        if at_work or self.running_tools.get(actor_id):
             status = NodeStatus.RUNNING_TOOL
-        elif node_id in self.pending_inputs:
+        elif actor_id in self.pending_inputs:
             status = NodeStatus.AWAITING_INPUT
-        elif self.open_approvals.get(node_id):
+        elif waits or self.open_approvals.get(actor_id):
             status = NodeStatus.AWAITING_TOOL_APPROVAL
         else:
             status = NodeStatus.STARTED
-        self.set_status(node_id, status)
+        self.set_status(actor_id, status)
+
+    def forget_batch(self, batch_id: str) -> None:
+        """An edit batch was reverted: its changes are no changes any more."""
+        self.edit_batches = [each for each in self.edit_batches if each.batch_id != batch_id]
+        self.changed_files = [each for each in self.changed_files if each.batch_id != batch_id]
+        for node_id, records in self.changed_files_by_node.items():
+            self.changed_files_by_node[node_id] = [
+                record for record in records if record.batch_id != batch_id
+            ]

@@ -100,6 +100,14 @@ class ToolCallView(Struct, gc=False):
     output_meta: OutputMeta | None = None
     started_at: float | None = None
     completed_at: float | None = None
+    artifact_ids: tuple[str, ...] = ()
+
+
+class TodoItem(Struct, frozen=True, gc=False):
+    """One item of a list that a model keeps; `status` is pending, in_progress or completed."""
+
+    content: str
+    status: str
 
 
 class TraceStatus(StrEnum):
