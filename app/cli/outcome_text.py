@@ -64,8 +64,9 @@ def _waits_for(item: dict[str, Any]) -> str:
         case "question":
             return f"an answer to node '{item['node_id']}' ({item['question']})"
         case "approval":
+            inner = [f"subagent '{each}'" for each in item["path"][1:]]
+            caller = " of ".join([*inner, f"node '{item['node_id']}'"])
             return (
-                f"a decision about the call of {item['tool_name']} by node '{item['node_id']}' "
-                "(or --approve allow)"
+                f"a decision about the call of {item['tool_name']} by {caller} (or --approve allow)"
             )
     return f"another try of node '{item['node_id']}'"

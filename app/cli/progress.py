@@ -12,6 +12,7 @@ from app.cli.console import Screen
 from app.cli.visible import visible
 from engine.graph.workflow import Workflow
 from engine.vocabulary import events as ev
+from orchestration.runs.actor_board import actor_id
 from orchestration.runs.event_hub import EventRecord
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class RunProgress:
 
     def __init__(self, workflow: Workflow) -> None:
         self._labels = {node.id: node.label for node in workflow.nodes}
+        self._owners = {node_id: node_id for node_id in self._labels}
         self._states: dict[str, str] = {}
         self._began: dict[str, float] = {}
         self._live: Live | None = None
@@ -41,6 +43,12 @@ class RunProgress:
         """Follow the run."""
         event = record.event
         match event:
+            case (
+                ev.NodeQueued(node_id=actor)
+                | ev.NodeStarted(node_id=actor)
+                | ev.NodeCompleted(node_id=actor)
+            ) if actor not in self._labels:
+                pass  # a subagent at work; its node is
             case ev.NodeQueued(node_id=node_id):
                 self._states[node_id] = "queued"
             case ev.NodeStarted(node_id=node_id):
@@ -48,10 +56,12 @@ class RunProgress:
                 self._began.setdefault(node_id, time.monotonic())
             case ev.NodeAwaitingInput(node_id=node_id):
                 self._states[node_id] = "waiting"
+            case ev.SubagentsDeclared(node_id=node_id, summaries=summaries):
+                self._owners |= {actor_id(node_id, each.id): node_id for each in summaries}
             case ev.ToolApprovalRequested(request=request):
                 self._states[request.node_id] = "waiting"
-            case ev.ToolStarted(node_id=node_id):
-                self._states[node_id] = "working"
+            case ev.ToolStarted(node_id=caller) | ev.ToolApproved(node_id=caller):
+                self._states[self._owners.get(caller, caller)] = "working"
             case ev.NodeCompleted(node_id=node_id):
                 self._states[node_id] = "done"
             case ev.NodeErrored(node_id=node_id) | ev.NodeFailed(node_id=node_id):
@@ -65,7 +75,7 @@ class RunProgress:
 
         self._live = Live(
             console=Console(file=cast(TextIO, Screen(sys.stderr))),
-            get_renderable=self._draw,
+            get_renderable=self.picture,
             refresh_per_second=8,
             transient=True,
         )
@@ -85,7 +95,8 @@ class RunProgress:
         finally:
             live.start()
 
-    def _draw(self) -> RenderableType:
+    def picture(self) -> RenderableType:
+        """What is on screen now."""
         from rich.table import Table
         from rich.text import Text
 

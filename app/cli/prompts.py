@@ -8,12 +8,11 @@ import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
+from app.cli.call_text import call_lines
 from app.cli.console import say, show
 from engine.vocabulary.messages import Question
 from engine.vocabulary.report import PendingApproval, PendingInput
 from orchestration.runs.answers import ApprovalAnswer
-
-MAX_SHOWN_ARGUMENTS = 2000
 
 
 class TerminalPrompts:
@@ -60,13 +59,11 @@ class TerminalPrompts:
         return question.options[number - 1].label if in_range else typed
 
     async def _decision(self, pending: PendingApproval) -> ApprovalAnswer | None:
-        call = pending.tool_call
-        arguments = str(call.arguments)
-        if len(arguments) > MAX_SHOWN_ARGUMENTS:
-            arguments = arguments[:MAX_SHOWN_ARGUMENTS] + "…"
-        say(f"{pending.node_label} wants to call {call.name} with {arguments}")
+        for line in call_lines(pending):
+            say(line)
+        for_run = ", r for this run" if pending.rule is not None else ""
         while True:
-            typed = await self._line("allow? [y, n, or a reason why not] ")
+            typed = await self._line(f"allow? [y{for_run}, n, or a reason why not] ")
             if typed is None:
                 return None
             match typed.lower():
@@ -74,6 +71,11 @@ class TerminalPrompts:
                     continue
                 case "y" | "yes":
                     return ApprovalAnswer(allow=True)
+                case "r" | "run" if pending.rule is not None:
+                    return ApprovalAnswer(allow=True, for_run=True)
+                case "r":
+                    say("this call cannot be allowed for the whole run: allow it once, or not")
+                    continue
                 case "n" | "no":
                     return ApprovalAnswer(allow=False)
             return ApprovalAnswer(allow=False, reason=typed)

@@ -13,6 +13,11 @@ def visible(text: str) -> str:
     return _ACTIVE.sub(_escape, " ".join(text.splitlines()))
 
 
+def visible_lines(text: str) -> list[str]:
+    """The lines of the text, with everything else that a terminal acts on written out."""
+    return [_ACTIVE.sub(_escape, line) for line in text.removesuffix("\n").split("\n")]
+
+
 def visible_json(text: str) -> str:
     """JSON with the same value, in which such characters stand as JSON's own escapes.
 

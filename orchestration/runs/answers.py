@@ -21,19 +21,22 @@ class QuestionAnswer(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ApprovalAnswer(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A decision about the next call that fits; without names it fits any call."""
+    """A decision about the next call that fits; without names it fits any call.
+
+    `node_id` names the node, or a subagent of it that wants to make the call, by the id of either
+    or by the whole path (`node/subagent`). `for_run` also allows equal calls of the run.
+    """
 
     allow: bool
     tool_name: str | None = None
     node_id: str | None = None
     reason: str | None = None
+    for_run: bool = False
 
     def fits(self, request: PendingApproval) -> bool:
         """Whether it may decide about this call."""
-        return self.tool_name in (None, request.tool_call.name) and self.node_id in (
-            None,
-            request.node_id,
-        )
+        callers = (None, request.node_id, *request.path, "/".join(request.path))
+        return self.tool_name in (None, request.tool_call.name) and self.node_id in callers
 
 
 class UncertainAnswer(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -48,7 +51,7 @@ PreparedAnswer = QuestionAnswer | ApprovalAnswer | UncertainAnswer
 
 _SHAPES = (
     'an answer is {"node_id", "text"} for a question, '
-    '{"allow", "tool_name"?, "node_id"?, "reason"?} for an approval or '
+    '{"allow", "tool_name"?, "node_id"?, "reason"?, "for_run"?} for an approval or '
     '{"uncertain", "tool_name"?, "node_id"?} for a call whose end a crash hid'
 )
 

@@ -44,12 +44,19 @@ def test_everything_that_waits_is_named() -> None:
         "paused",
         waiting=[
             {"kind": "question", "node_id": "a", "question": "Which?"},
-            {"kind": "approval", "node_id": "b", "tool_name": "write"},
+            {"kind": "approval", "node_id": "b", "path": ["b"], "tool_name": "write"},
+            {"kind": "approval", "node_id": "b", "path": ["b", "s"], "tool_name": "bash"},
             {"kind": "retry", "node_id": "c"},
         ],
     )
     assert said is not None
-    for words in ("node 'a' (Which?)", "write by node 'b'", "node 'c'", "--answers FILE"):
+    for words in (
+        "node 'a' (Which?)",
+        "write by node 'b'",
+        "bash by subagent 's' of node 'b'",
+        "node 'c'",
+        "--answers FILE",
+    ):
         assert words in said
 
 

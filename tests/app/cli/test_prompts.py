@@ -5,11 +5,12 @@ import os
 from contextlib import nullcontext
 
 import pytest
+from msgspec.structs import replace
 
 from app.cli.prompts import LineReader, TerminalPrompts
 from engine.vocabulary.messages import Question, QuestionOption, StructuredInput
 from engine.vocabulary.report import PendingApproval, PendingInput
-from engine.vocabulary.tools import ToolCall, ToolTier
+from engine.vocabulary.tools import ApprovalRule, RuleProposal, ToolCall, ToolTier
 from orchestration.runs.answers import ApprovalAnswer
 
 
@@ -39,8 +40,23 @@ def test_a_call_is_allowed_refused_or_refused_with_a_reason(
 ) -> None:
     assert ask(APPROVAL, *typed) == decision
     captured = capsys.readouterr()
-    assert "Writer wants to call write with {'path': 'a.txt'}" in captured.err
+    assert "Writer wants to call write (it can change things)\n  path: a.txt\n" in captured.err
     assert captured.out == ""
+
+
+RULE = RuleProposal((ApprovalRule("write", "a.txt"),), "write a.txt", "write a2.txt")
+
+
+def test_a_call_is_allowed_for_the_run_where_it_makes_a_rule(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert ask(replace(APPROVAL, rule=RULE), "r") == ApprovalAnswer(allow=True, for_run=True)
+    said = capsys.readouterr().err
+    assert "for this run would also allow: write a.txt" in said
+    assert "would still ask about: write a2.txt" in said
+    assert "allow? [y, r for this run, n, or a reason why not]" in said
+    assert ask(APPROVAL, "r", "y") == ApprovalAnswer(allow=True)
+    assert "allow it once, or not" in capsys.readouterr().err
 
 
 def test_a_question_is_answered_with_a_line(capsys: pytest.CaptureFixture[str]) -> None:

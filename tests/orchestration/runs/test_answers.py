@@ -1,6 +1,7 @@
 import json
 
 import pytest
+from msgspec.structs import replace
 
 from engine.vocabulary.report import PendingApproval
 from engine.vocabulary.tools import ToolCall, ToolTier
@@ -22,13 +23,13 @@ def approval(tool_name: str = "write", node_id: str = "a") -> PendingApproval:
 def test_answers_are_read_in_order_each_in_its_shape() -> None:
     entries = [
         {"node_id": "a", "text": "yes"},
-        {"allow": True},
+        {"allow": True, "for_run": True},
         {"tool_name": "write", "node_id": "b", "allow": False, "reason": "no"},
         {"node_id": "b", "uncertain": "redo"},
     ]
     assert read_answers(json.dumps(entries).encode(), "a.json") == (
         QuestionAnswer("a", "yes"),
-        ApprovalAnswer(allow=True),
+        ApprovalAnswer(allow=True, for_run=True),
         ApprovalAnswer(allow=False, tool_name="write", node_id="b", reason="no"),
         UncertainAnswer(uncertain="redo", node_id="b"),
     )
@@ -76,6 +77,14 @@ def test_each_answer_is_used_once_and_only_where_it_fits() -> None:
     assert book.for_approval(approval("bash", "b")) == ApprovalAnswer(allow=True, node_id="b")
     write = ApprovalAnswer(allow=False, tool_name="write")
     assert book.for_approval(approval("write", "z")) == write
+
+
+@pytest.mark.parametrize("named", [None, "a", "helper", "a/helper"])
+def test_a_decision_may_name_any_part_of_the_path_to_the_caller(named: str | None) -> None:
+    request = replace(approval(), path=("a", "helper"))
+    assert ApprovalAnswer(allow=True, node_id=named).fits(request)
+    assert not ApprovalAnswer(allow=True, node_id="b").fits(request)
+    assert not ApprovalAnswer(allow=True, node_id="helper").fits(approval())
 
 
 def test_a_byte_order_mark_is_read_over() -> None:
