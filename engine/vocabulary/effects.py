@@ -7,7 +7,7 @@ from msgspec import Struct
 from engine.vocabulary.events import RunEvent
 from engine.vocabulary.report import RunOutcome
 from engine.vocabulary.requests import AgentRequest
-from engine.vocabulary.tools import ToolAccessPolicy, ToolCall
+from engine.vocabulary.tools import ApprovalMode, ToolAccessPolicy, ToolCall
 
 
 class CallModel(Struct, frozen=True, gc=False):
@@ -36,7 +36,7 @@ class RunTools(Struct, frozen=True, gc=False):
     Answer with `ToolsFinished` for the same node and `batch_id`. `node_id` is the caller: a node,
     or a subagent at work. `path` leads to it from its node; what the calls change and read counts
     to `path[0]`. `conversation_id` names the transcript that the results go into: the node's, or
-    that of one call of a subagent.
+    that of one call of a subagent. `mode` is the caller's approval mode as it is now.
     """
 
     node_id: str
@@ -46,6 +46,7 @@ class RunTools(Struct, frozen=True, gc=False):
     policy: ToolAccessPolicy = ToolAccessPolicy.EXECUTION
     path: tuple[str, ...] = ()
     conversation_id: str = ""
+    mode: ApprovalMode = ApprovalMode.WRITE
 
 
 class InspectCalls(Struct, frozen=True, gc=False):
@@ -59,6 +60,7 @@ class InspectCalls(Struct, frozen=True, gc=False):
     calls: tuple[ToolCall, ...]
     policy: ToolAccessPolicy = ToolAccessPolicy.EXECUTION
     path: tuple[str, ...] = ()
+    conversation_id: str = ""
 
 
 class Wait(Struct, frozen=True, gc=False):

@@ -1,18 +1,55 @@
-"""Cut an output that is too long for a model: its beginning and its end, and what is missing."""
+"""Cut an output that is too long for a model: its beginning and its end, and where the rest is."""
 
 from __future__ import annotations
 
+import asyncio
+import re
+
+from msgspec import Struct
+
 from engine.vocabulary.tools import Truncation
+from orchestration.workspace.artifacts import Artifact, ArtifactStore
 
 MAX_INLINE_BYTES = 50_000
 EDGE_BYTES = 20_000
+_UNFIT_FOR_A_NAME = re.compile(r"[^A-Za-z0-9_-]+")
 
 
-def cut_in_the_middle(text: str) -> tuple[str, Truncation | None]:
+class Shown(Struct, frozen=True):
+    """An output as a model gets it; `artifact` has the whole of it where it was put aside."""
+
+    content: str
+    truncation: Truncation | None = None
+    artifact: Artifact | None = None
+
+
+async def shortened(text: str, tool_name: str, artifacts: ArtifactStore) -> Shown:
+    """Give a text of at most 50 KB as it is; put a longer one aside and show both its ends."""
+    if len(text) <= MAX_INLINE_BYTES and (text.isascii() or _size(text) <= MAX_INLINE_BYTES):
+        return Shown(text)
+    return await asyncio.to_thread(_put_aside, text, tool_name, artifacts)
+
+
+def _put_aside(text: str, tool_name: str, artifacts: ArtifactStore) -> Shown:
+    try:
+        artifact = artifacts.save(text, _UNFIT_FOR_A_NAME.sub("-", tool_name))
+    except OSError as error:
+        why = error.strerror or str(error)
+        content, cut = cut_in_the_middle(text, f"they could not be put aside ({why})")
+        return Shown(content, cut)
+    address = f"artifact:{artifact.id}"
+    content, cut = cut_in_the_middle(
+        text,
+        f"read {address}:FIRST-LAST (lines), {address}:FIRST- or {address}:raw for the rest",
+    )
+    return Shown(content, cut, artifact)
+
+
+def cut_in_the_middle(text: str, how_to_go_on: str) -> tuple[str, Truncation | None]:
     """Give the text as a model gets it, and how it was cut (`None`: it was not).
 
     Sizes are in UTF-8 bytes; nothing is cut inside a character. The marker between the two parts
-    says what is missing and how to get it.
+    says what is missing, and `how_to_go_on`.
     """
     whole = text.encode("utf-8", "surrogatepass")
     if len(whole) <= MAX_INLINE_BYTES:
@@ -33,10 +70,14 @@ def cut_in_the_middle(text: str) -> tuple[str, Truncation | None]:
         elided_lines=total_lines - shown_lines,
     )
     marker = (
-        f"[... {cut.elided_bytes} of {cut.total_bytes} bytes are left out here; "
-        "ask for a smaller range to see them ...]"
+        f"[... {cut.elided_bytes} of {cut.total_bytes} bytes ({total_lines} lines) are left out "
+        f"here: {how_to_go_on} ...]"
     )
     return f"{head}\n{marker}\n{tail}", cut
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
 
 
 def _border(data: bytes, at: int) -> int:

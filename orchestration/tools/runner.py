@@ -5,28 +5,21 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import AbstractAsyncContextManager, nullcontext
+from functools import partial
 from itertools import groupby
+from typing import Any, TypeVar
 
 from engine.graph.workflow import RetryPolicy
-from engine.run.approval_policy import call_digest
-from engine.run.schema import compiled
+from engine.run.approval_policy import tier_of_call
 from engine.vocabulary.effects import AdmittedCall, InspectCalls, RunTools
-from engine.vocabulary.events import (
-    FileChanged,
-    PhaseTimed,
-    RunEvent,
-    ToolCompleted,
-    ToolRetrying,
-    ToolStarted,
-    ToolUpdated,
-)
+from engine.vocabulary.events import PhaseTimed, RunEvent, ToolRetrying, ToolStarted, ToolUpdated
 from engine.vocabulary.tools import (
     NO_EFFECTS,
     CallInspection,
+    CallPreview,
     JsonObject,
-    OutputMeta,
-    ToolAccessPolicy,
     ToolCall,
     ToolConcurrency,
     ToolEffects,
@@ -35,8 +28,18 @@ from engine.vocabulary.tools import (
 )
 from orchestration.runs.journal import Journal
 from orchestration.runs.limits import Permits
-from orchestration.tools.locks import RunLocks, lock_keys
-from orchestration.tools.output import cut_in_the_middle
+from orchestration.tools.admission import (
+    checked_arguments,
+    is_as_allowed,
+    known_tool,
+    path_of,
+    refuse_what_is_barred,
+    targets_now,
+)
+from orchestration.tools.cache import Asker, Outcome, ToolCache
+from orchestration.tools.file_edits.edit_log import EditLog, RevertReport
+from orchestration.tools.locks import RunLocks, lock_keys, path_keys
+from orchestration.tools.outcomes import Ended, ended, refused, tell, together
 from orchestration.tools.permits import permit
 from orchestration.tools.registry import ToolRegistry
 from orchestration.tools.retries import is_transient, pause_ms
@@ -52,12 +55,39 @@ from orchestration.tools.tool import (
 logger = logging.getLogger(__name__)
 
 WAIT_WORTH_TELLING_S = 0.1
+_T = TypeVar("_T")
 
-Outcome = tuple[ToolResult, ToolEffects]
+DRIFTED = "nothing was run: what the call leads to has changed since it was allowed"
+
+
+class _Job:
+    """One call that is under way, and how far it is."""
+
+    __slots__ = ("arguments", "batch", "call", "context", "is_recorded", "is_told", "tool")
+
+    def __init__(
+        self,
+        batch: RunTools,
+        call: ToolCall,
+        tool: Tool,
+        arguments: JsonObject,
+        context: ToolContext,
+    ) -> None:
+        self.batch, self.call, self.tool = batch, call, tool
+        self.arguments, self.context = arguments, context
+        self.is_recorded = self.is_told = False
+
+    @property
+    def may_change_files(self) -> bool:
+        """Whether files may be other than before when it has ended."""
+        tool = self.tool
+        return (tool.writes or tool.definition.tier is ToolTier.WRITE) and (
+            tier_of_call(tool.definition, self.call) is ToolTier.WRITE
+        )
 
 
 class ToolRunner:
-    """The `ToolPort` of one run."""
+    """The tools of one run: its `ToolPort`, and the undoing of what they did."""
 
     def __init__(
         self,
@@ -68,6 +98,8 @@ class ToolRunner:
         permits: Permits,
         services: ToolServices,
         retry_policy: RetryPolicy,
+        cache: ToolCache | None = None,
+        plan_source: str | None = None,
         monotonic: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
@@ -80,6 +112,9 @@ class ToolRunner:
             permits: the process-wide budget of tool calls in flight.
             services: what the calls of the run share.
             retry_policy: how often a transient failure of a tool is tried again.
+            cache: the answers of the run; one that shares only what file stamps vouch for by
+                default.
+            plan_source: the node that plans, if one does.
             monotonic: seconds that only grow.
             sleep: waits that many seconds.
         """
@@ -89,6 +124,8 @@ class ToolRunner:
         self._permits = permits
         self._services = services
         self._retry_policy = retry_policy
+        self._cache = cache or ToolCache(services)
+        self._plan_source = plan_source
         self._monotonic = monotonic
         self._sleep = sleep
         self._locks = RunLocks()
@@ -97,95 +134,175 @@ class ToolRunner:
         """Run the calls in order, neighbours that share side by side.
 
         Gives the results in call order and what the calls did besides. Cancelling it cancels the
-        call that runs; the calls that had ended are in the journal.
+        call that runs; each call that had begun is told and in the journal with its result.
         """
-        node_id, policy = batch.node_id, batch.policy
+        self._cache.begin_batch(batch.node_id)
         outcomes: list[Outcome] = []
-        for shared, group in groupby(batch.calls, key=self._is_shared):
-            if not shared:
+        try:
+            for shared, group in groupby(batch.calls, key=self._is_shared):
+                if shared:
+                    outcomes += await self._side_by_side(batch, list(group))
+                    continue
                 for admitted in group:
                     began = self._monotonic()
-                    outcomes.append(await self._settle(node_id, admitted, policy))
-                    self._tell_time("tool", admitted.call.name, node_id, began)
-                continue
-            beside = list(group)
-            if len(beside) == 1:  # most turns; a task of its own would cost more than the call
-                outcomes.append(await self._settle(node_id, beside[0], policy))
-                continue
-            async with asyncio.TaskGroup() as tasks:
-                running = [
-                    tasks.create_task(self._settle(node_id, admitted, policy))
-                    for admitted in beside
-                ]
-            outcomes.extend(task.result() for task in running)
-        return tuple(result for result, _ in outcomes), _together([e for _, e in outcomes])
+                    outcome = await self._settle(batch, admitted)
+                    outcomes.append(outcome)
+                    if not outcome[0].drifted:
+                        self._tell_time("tool", admitted.call.name, batch.node_id, began)
+        except BaseException:
+            self.discard(batch.node_id)
+            raise
+        results = tuple([result for result, _ in outcomes])
+        return results, together(effects for _, effects in outcomes)
 
     async def inspect(self, batch: InspectCalls) -> tuple[CallInspection, ...]:
         """Find out what the calls would touch; nothing is changed, and no call fails it."""
-        return tuple([CallInspection(call.id) for call in batch.calls])
+        if len(batch.calls) == 1:
+            return (await self._inspect(batch, batch.calls[0]),)
+        found = await asyncio.gather(*[self._inspect(batch, call) for call in batch.calls])
+        return tuple(found)
+
+    def discard(self, node_id: str) -> None:
+        """What the caller's last batch gave may not reach its transcript."""
+        self._cache.discard(node_id)
+
+    async def revert(self, batch_id: str, *, force: bool = False) -> RevertReport:
+        """Undo what one editing call did, as `EditLog.revert`; no call edits these files meanwhile.
+
+        Raises:
+            RevertRefused: it cannot be undone, and why.
+        """
+        log, workspace = EditLog(self._services.edits), self._services.workspace
+        paths = await asyncio.to_thread(log.paths, batch_id)
+        keys = await path_keys(paths, workspace)
+        async with self._locks.hold(keys):
+            with self._cache.writing():
+                undo = partial(log.revert, batch_id, workspace, force=force)
+                return await _to_its_end(asyncio.to_thread(undo))
+
+    def close(self) -> None:
+        """Watch the workspace no more; calls may come again all the same."""
+        self._cache.close()
+
+    async def _side_by_side(self, batch: RunTools, beside: list[AdmittedCall]) -> list[Outcome]:
+        if len(beside) == 1:  # most turns; a task of its own would cost more than the call
+            return [await self._settle(batch, beside[0])]
+        async with asyncio.TaskGroup() as tasks:
+            running = [tasks.create_task(self._settle(batch, admitted)) for admitted in beside]
+        return [task.result() for task in running]
 
     def _is_shared(self, admitted: AdmittedCall) -> bool:
         definition = self._registry.definition(admitted.call.name)
         return definition is not None and definition.concurrency is ToolConcurrency.SHARED
 
-    async def _settle(
-        self, node_id: str, admitted: AdmittedCall, policy: ToolAccessPolicy
-    ) -> Outcome:
-        """Refuse the call or run it; either way there is a result and everyone is told."""
-        call = admitted.call
+    async def _inspect(self, batch: InspectCalls, call: ToolCall) -> CallInspection:
         try:
-            tool = self._admit(node_id, admitted, policy)
-            arguments = _checked_arguments(tool, call)
+            tool = known_tool(self._registry, call.name)
+            if tool.inspect is None:
+                return CallInspection(call.id)
+            arguments = checked_arguments(tool, call)
+            found = await tool.inspect(arguments, self._context(batch, call))
+        except Exception as error:  # noqa: BLE001 - a person is told instead
+            problem = str(_as_failure(call.name, error))
+            return CallInspection(call.id, preview=CallPreview(problem=problem))
+        return CallInspection(call.id, found.targets, found.preview)
+
+    async def _settle(self, batch: RunTools, admitted: AdmittedCall) -> Outcome:
+        """Refuse the call or run it; either way there is a result."""
+        call, path = admitted.call, path_of(batch.node_id, batch.path)
+        try:
+            tool = known_tool(self._registry, call.name)
+            refuse_what_is_barred(tool, batch, call, self._plan_source)
+            if not admitted.is_bound and not is_as_allowed(path, admitted):
+                return _drifted(call)
+            arguments = checked_arguments(tool, call)
         except ToolFailure as failure:
-            return self._tell_result(node_id, call, ToolOutput(str(failure), is_error=True))
+            refusal = refused(call, failure)
+            tell(self._emit, batch, refusal)
+            return refusal.result, NO_EFFECTS
+        job = _Job(batch, call, tool, arguments, self._context(batch, call))
         began = self._monotonic()
-        async with self._locks.hold(lock_keys(tool, node_id, arguments)):
-            self._tell_time("tool-wait", call.name, node_id, began, WAIT_WORTH_TELLING_S)
-            await self._journal.intent(node_id, admitted)
-            self._emit(ToolStarted(node_id, call.id, call.name, call.arguments))
-            try:
-                output = await self._run_with_retries(node_id, call, tool, arguments)
-                outcome = _result(call, output)
-                await self._journal.result(node_id, outcome[0])
-            except asyncio.CancelledError:
-                cancelled = ToolFailure(FailureKind.CANCELLED, "the call was stopped")
-                self._tell_result(node_id, call, ToolOutput(str(cancelled), is_error=True))
-                raise
-        return self._tell(node_id, outcome)
+        async with self._locks_of(job, path[0]):
+            self._tell_time("tool-wait", call.name, batch.node_id, began, WAIT_WORTH_TELLING_S)
+            if admitted.is_bound:
+                targets = await targets_now(tool, arguments, job.context)
+                if not is_as_allowed(path, admitted, targets):
+                    return _drifted(call)
+            await self._journal.intent(batch.node_id, admitted)
+            self._emit(ToolStarted(batch.node_id, call.id, call.name, call.arguments))
+            finished = await self._run(job)
+            return finished.result, finished.effects
 
-    def _admit(self, node_id: str, admitted: AdmittedCall, policy: ToolAccessPolicy) -> Tool:
-        call = admitted.call
-        tool = self._registry.tool(call.name)
-        if tool is None:
-            raise ToolFailure(FailureKind.NOT_FOUND, f"there is no tool '{call.name}'")
-        if call_digest((node_id,), call.name, call.arguments) != admitted.digest:
-            raise ToolFailure(
-                FailureKind.PERMISSION_DENIED,
-                "this is not the call that was allowed",
-                "call the tool again, so that it can be decided anew",
+    def _locks_of(self, job: _Job, node_id: str) -> AbstractAsyncContextManager[None]:
+        if job.tool.definition.concurrency is ToolConcurrency.SHARED:
+            return nullcontext()
+        return self._locks.hold_current(
+            partial(
+                lock_keys,
+                job.tool,
+                node_id,
+                job.arguments,
+                self._services.workspace,
+                changes=job.may_change_files,
             )
-        if policy is ToolAccessPolicy.PLANNING and tool.definition.tier is ToolTier.WRITE:
-            raise ToolFailure(
-                FailureKind.PERMISSION_DENIED, f"'{call.name}' changes things, and this is planning"
-            )
-        return tool
+        )
 
-    async def _run_with_retries(
-        self, node_id: str, call: ToolCall, tool: Tool, arguments: JsonObject
-    ) -> ToolOutput:
-        context = ToolContext(
-            node_id=node_id,
-            caller_id=node_id,
+    def _context(self, batch: RunTools | InspectCalls, call: ToolCall) -> ToolContext:
+        caller = batch.node_id
+        return ToolContext(
+            node_id=path_of(caller, batch.path)[0],
+            caller_id=batch.conversation_id or caller,
             call_id=call.id,
             services=self._services,
-            update=lambda tail: self._emit(ToolUpdated(node_id, call.id, call.name, tail)),
+            update=lambda tail: self._emit(ToolUpdated(caller, call.id, call.name, tail)),
+            policy=batch.policy,
         )
+
+    async def _run(self, job: _Job) -> Ended:
+        """Carry out a call that has begun; however it ends, there is a result."""
+        try:
+            if not job.may_change_files:
+                return await self._conclude(job, await self._look(job))
+            with self._cache.writing():
+                output = await self._attempt(job)
+            # It has happened, so it is told even if nobody waits for it any more.
+            finished = await _to_its_end(self._conclude_writing(job, output))
+            _end_here_if_cancelled()
+            return finished
+        except asyncio.CancelledError:
+            await _to_its_end(self._conclude_stopped(job))
+            raise
+
+    async def _look(self, job: _Job) -> Ended:
+        """Run a call that changes nothing, or answer it as an equal one was answered."""
+        tool, batch = job.tool, job.batch
+        if tool.is_cacheable is None or not tool.is_cacheable(job.arguments):
+            return await self._perform(job)
+        performed: Ended | None = None
+
+        async def perform() -> Outcome:
+            nonlocal performed
+            performed = await self._perform(job)
+            return performed.result, performed.effects
+
+        path = path_of(batch.node_id, batch.path)
+        name = f"node '{path[0]}'" if len(path) == 1 else f"a subagent of node '{path[0]}'"
+        asker = Asker(job.context.caller_id, batch.node_id, name, job.call.id)
+        result, effects = await self._cache.answer(tool, job.arguments, asker, perform)
+        return performed or Ended(result, effects)
+
+    async def _perform(self, job: _Job) -> Ended:
+        output = await self._attempt(job)
+        return await ended(job.call, output, self._services.artifacts)
+
+    async def _attempt(self, job: _Job) -> ToolOutput:
+        """Run the tool, again where its failure may pass."""
+        call, node_id = job.call, job.batch.node_id
         retry = 0
         while True:
-            failure = None
             async with permit(self._permits):
                 try:
-                    return await tool.run(arguments, context)
+                    return await job.tool.run(job.arguments, job.context)
                 except Exception as error:  # noqa: BLE001 - no tool may end a run; it is told below
                     failure = _as_failure(call.name, error)
             if retry >= self._retry_policy.max_attempts or not is_transient(failure):
@@ -195,25 +312,22 @@ class ToolRunner:
             self._emit(ToolRetrying(node_id, call.id, call.name, retry, backoff_ms))
             await self._sleep(backoff_ms / 1000)
 
-    def _tell_result(self, node_id: str, call: ToolCall, output: ToolOutput) -> Outcome:
-        return self._tell(node_id, _result(call, output))
+    async def _conclude_writing(self, job: _Job, output: ToolOutput) -> Ended:
+        return await self._conclude(job, await ended(job.call, output, self._services.artifacts))
 
-    def _tell(self, node_id: str, outcome: Outcome) -> Outcome:
-        result, effects = outcome
-        for record in effects.file_changes:
-            self._emit(FileChanged(node_id, record))
-        self._emit(
-            ToolCompleted(
-                node_id,
-                result.call_id,
-                result.tool_name,
-                result.content,
-                result.is_error,
-                result.output_meta,
-                result.artifact_ids,
-            )
-        )
-        return outcome
+    async def _conclude_stopped(self, job: _Job) -> None:
+        stopped = ToolFailure(FailureKind.CANCELLED, "the call was stopped")
+        await self._conclude(job, refused(job.call, stopped))
+
+    async def _conclude(self, job: _Job, finished: Ended) -> Ended:
+        """Write the result down, then tell it; each once."""
+        if not job.is_recorded:
+            job.is_recorded = True
+            await self._journal.result(job.batch.node_id, finished.result)
+        if not job.is_told:
+            job.is_told = True
+            tell(self._emit, job.batch, finished)
+        return finished
 
     def _tell_time(
         self, phase: str, label: str, node_id: str, began: float, at_least_s: float = 0.0
@@ -223,19 +337,29 @@ class ToolRunner:
             self._emit(PhaseTimed(phase, label, round(took * 1000), node_id))
 
 
-def _checked_arguments(tool: Tool, call: ToolCall) -> JsonObject:
-    """The arguments as the schema wants them; what can be read as valid only one way is."""
-    if call.arguments_error is not None:
-        raise ToolFailure(FailureKind.INVALID_ARGS, f"{call.name}: {call.arguments_error}")
-    schema = compiled(tool.definition.input_schema)
-    arguments: JsonObject = schema.coerce(call.arguments)
-    if problems := schema.problems(arguments):
-        raise ToolFailure(
-            FailureKind.INVALID_ARGS,
-            f"{call.name}: " + "; ".join(problems),
-            "call it again with arguments that fit its schema",
-        )
-    return arguments
+def _drifted(call: ToolCall) -> Outcome:
+    return ToolResult(call.id, call.name, DRIFTED, is_error=True, drifted=True), NO_EFFECTS
+
+
+def _end_here_if_cancelled() -> None:
+    """A tool may have finished its work in spite of being cancelled; nothing goes on after it."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
+
+
+async def _to_its_end(work: Coroutine[Any, Any, _T]) -> _T:
+    """Do the work whole; only then let this task be cancelled."""
+    task = asyncio.ensure_future(work)
+    was_cancelled = False
+    while not task.done():
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError:
+            was_cancelled = True
+    if was_cancelled:
+        raise asyncio.CancelledError
+    return task.result()
 
 
 def _as_failure(tool_name: str, error: Exception) -> ToolFailure:
@@ -248,22 +372,3 @@ def _as_failure(tool_name: str, error: Exception) -> ToolFailure:
             return ToolFailure(FailureKind.FAILED, f"{tool_name}: {error.strerror or error}")
     logger.error("the tool '%s' has a bug", tool_name, exc_info=error)
     return ToolFailure(FailureKind.FAILED, f"{tool_name} broke off: {type(error).__name__}")
-
-
-def _result(call: ToolCall, output: ToolOutput) -> Outcome:
-    content, truncation = cut_in_the_middle(output.content)
-    meta = output.meta
-    if truncation is not None:
-        meta = OutputMeta(truncation, None if meta is None else meta.source_url)
-    result = ToolResult(call.id, call.name, content, output.is_error, output_meta=meta)
-    return result, output.effects
-
-
-def _together(parts: list[ToolEffects]) -> ToolEffects:
-    if not parts:
-        return NO_EFFECTS
-    return ToolEffects(
-        file_changes=tuple(record for part in parts for record in part.file_changes),
-        reads=tuple(record for part in parts for record in part.reads),
-        read_call_paths=tuple(path for part in parts for path in part.read_call_paths),
-    )

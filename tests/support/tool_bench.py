@@ -12,9 +12,7 @@ import msgspec
 from engine.graph.workflow import RetryPolicy
 from engine.run.approval_policy import call_digest
 from engine.vocabulary.effects import AdmittedCall, RunTools
-from engine.vocabulary.events import (
-    RunEvent,
-)
+from engine.vocabulary.events import RunEvent
 from engine.vocabulary.tools import (
     JsonObject,
     ToolAccessPolicy,
@@ -27,10 +25,12 @@ from engine.vocabulary.tools import (
 )
 from orchestration.runs.journal import MemoryJournal
 from orchestration.runs.limits import Permits
+from orchestration.tools.cache import ToolCache
 from orchestration.tools.registry import ToolRegistry
 from orchestration.tools.runner import ToolRunner
 from orchestration.tools.tool import Tool, ToolContext, ToolOutput, ToolServices, services_in
 from orchestration.workspace.paths import Workspace
+from orchestration.workspace.watch import FolderWatch
 
 Work = Callable[[JsonObject, ToolContext], Awaitable[ToolOutput]]
 
@@ -92,18 +92,35 @@ async def turn_the_loop() -> None:
         await asyncio.sleep(0)
 
 
+def bound_call(name: str, targets: tuple[str, ...], **arguments: Any) -> AdmittedCall:
+    """A call that a person allowed when it led to these targets."""
+    digest = call_digest(("n",), name, arguments, targets)
+    return AdmittedCall(ToolCall("c1", name, arguments), digest, is_bound=True)
+
+
 def batch_of(
     calls: Sequence[AdmittedCall],
     node: str = "n",
     policy: ToolAccessPolicy = ToolAccessPolicy.EXECUTION,
+    **more: Any,
 ) -> RunTools:
-    return RunTools(node, node.upper(), f"{node}#1", tuple(calls), policy, (node,))
+    return RunTools(node, node.upper(), f"{node}#1", tuple(calls), policy, (node,), **more)
 
 
 class ToolBench:
     def __init__(
-        self, root: Path, *tools: Tool, permits: int = 16, policy: RetryPolicy | None = None
+        self,
+        root: Path,
+        *tools: Tool,
+        permits: int = 16,
+        policy: RetryPolicy | None = None,
+        watched: bool = False,
+        **more: Any,
     ) -> None:
+        """`watched`: the cache hears of changes that others make; `more` is for the runner."""
+        self.services = services(root)
+        watch = self._watch if watched else None
+        self.cache = ToolCache(self.services, watch)
         self.events: list[RunEvent] = []
         self.journal = MemoryJournal()
         self.permits = Permits(permits)
@@ -113,10 +130,16 @@ class ToolBench:
             emit=self.events.append,
             journal=self.journal,
             permits=self.permits,
-            services=services(root),
+            services=self.services,
             retry_policy=policy or RetryPolicy(),
+            cache=self.cache,
             sleep=self._sleep,
+            **more,
         )
+
+    def _watch(self, on_change: Callable[[], None]) -> FolderWatch:
+        folder = self.services.edits.parent / "watch"
+        return FolderWatch(self.services.workspace.folders, folder, on_change)
 
     async def _sleep(self, seconds: float) -> None:
         self.pauses.append(seconds)

@@ -77,6 +77,14 @@ class EditLog:
         """Forget a batch that came to nothing."""
         self._file(batch_id).unlink(missing_ok=True)
 
+    def paths(self, batch_id: str) -> tuple[str, ...]:
+        """The real paths of the files that undoing a call would touch.
+
+        Raises:
+            RevertRefused: the batch is unknown or undone already.
+        """
+        return tuple([file.path for file in self._load(batch_id).files])
+
     def revert(self, batch_id: str, workspace: Workspace, *, force: bool = False) -> RevertReport:
         """Undo a call: files that it made are removed first, then the others are restored.
 

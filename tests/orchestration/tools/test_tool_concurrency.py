@@ -32,6 +32,10 @@ from tests.support.tool_bench import (
 )
 
 
+def path_argument(arguments: JsonObject) -> tuple[str, ...]:
+    return (str(arguments["path"]),)
+
+
 def test_neighbours_that_share_run_side_by_side_and_answer_in_order(tmp_path: Path) -> None:
     async def scenario() -> tuple[ToolResult, ...]:
         second_began = asyncio.Event()
@@ -121,6 +125,27 @@ def test_a_node_exclusive_tool_runs_once_a_node_at_a_time(tmp_path: Path) -> Non
             await both.wait()
             return ToolOutput("")
 
+        bench = ToolBench(tmp_path, made_tool("look", work, ToolConcurrency.NODE_EXCLUSIVE))
+        await asyncio.gather(
+            bench.execute(admitted_call("look", "1")),
+            bench.runner.execute_batch(batch_of([admitted_call("look", "2", "m")], "m")),
+        )
+
+    asyncio.run(scenario())
+
+
+def test_no_two_calls_run_at_once_that_may_change_any_file(tmp_path: Path) -> None:
+    inside, most = 0, 0
+
+    async def work(_: JsonObject, __: ToolContext) -> ToolOutput:
+        nonlocal inside, most
+        inside += 1
+        most = max(most, inside)
+        await turn_the_loop()
+        inside -= 1
+        return ToolOutput("")
+
+    async def scenario() -> None:
         bench = ToolBench(
             tmp_path, made_tool("sh", work, ToolConcurrency.NODE_EXCLUSIVE, ToolTier.WRITE)
         )
@@ -130,6 +155,37 @@ def test_a_node_exclusive_tool_runs_once_a_node_at_a_time(tmp_path: Path) -> Non
         )
 
     asyncio.run(scenario())
+    assert most == 1
+
+
+@pytest.mark.parametrize("spelling", ["./a.txt", "sub/../a.txt", "link.txt", "A.txt"])
+def test_two_spellings_of_one_path_are_one_lock(tmp_path: Path, spelling: str) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "link.txt").symlink_to("a.txt")
+    inside, most = 0, 0
+
+    async def work(_: JsonObject, __: ToolContext) -> ToolOutput:
+        nonlocal inside, most
+        inside += 1
+        most = max(most, inside)
+        await turn_the_loop()
+        inside -= 1
+        return ToolOutput("")
+
+    async def scenario() -> None:
+        bench = ToolBench(
+            tmp_path,
+            made_tool("w", work, ToolConcurrency.EXCLUSIVE, ToolTier.WRITE, path_argument),
+        )
+        await asyncio.gather(
+            bench.execute(admitted_call("w", "1", path="a.txt")),
+            bench.runner.execute_batch(
+                batch_of([admitted_call("w", "2", "m", path=spelling)], "m")
+            ),
+        )
+
+    asyncio.run(scenario())
+    assert most == 1
 
 
 def test_cancelling_ends_the_call_tells_it_and_frees_what_it_held(tmp_path: Path) -> None:
@@ -162,10 +218,8 @@ def test_cancelling_ends_the_call_tells_it_and_frees_what_it_held(tmp_path: Path
     completed = [e for e in bench.events if isinstance(e, ToolCompleted)]
     assert [(e.tool_call_id, e.is_error) for e in completed] == [("a", True), ("c", False)]
     assert completed[0].content.startswith("[cancelled]")
-    assert not any(
-        isinstance(fact, CallResult) and fact.result.call_id == "a"
-        for fact in bench.journal.tool_facts
-    )
+    recorded = [fact.result for fact in bench.journal.tool_facts if isinstance(fact, CallResult)]
+    assert [(result.call_id, result.is_error) for result in recorded] == [("a", True), ("c", False)]
 
 
 def test_cancelling_ends_all_that_run_side_by_side(tmp_path: Path) -> None:
