@@ -1,0 +1,338 @@
+"""Reading and writing stored runs: functions that get a connection with a transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from engine.vocabulary.inputs import EngineInput, NodeInterruptAsked, Stopped, ToolsFinished
+from orchestration.runs.event_hub import EventRecord
+from orchestration.runs.view_values import RunStatus
+from orchestration.storage.bodies import encode, packed, unpacked
+from orchestration.storage.errors import RunAlreadyStored, RunNotStored, UnreadableRun
+from orchestration.storage.event_log import RECORDS
+from orchestration.storage.facts import (
+    ENDS,
+    ENTRYPOINTS,
+    INPUTS,
+    INTENT,
+    INTENTS,
+    OVERRIDES,
+    RESULT,
+    CallEnd,
+    FinishedByReference,
+    NodeStanding,
+    OpenCall,
+    RecordedRun,
+    RunOpening,
+    RunSummary,
+)
+from orchestration.storage.leases import LeaseKeeper
+from orchestration.storage.schema import tables
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+SEARCHED_LENGTH = 2000
+
+
+class RunFilter(Struct, frozen=True):
+    """Which runs to list; what is absent does not matter.
+
+    `text` is looked for in the name, in what the run was started with and in the workflow's name.
+    Times are seconds since the epoch, of the latest change.
+    """
+
+    text: str = ""
+    workflow_id: str | None = None
+    statuses: frozenset[RunStatus] = frozenset()
+    changed_from: float | None = None
+    changed_before: float | None = None
+
+
+class StoredEvents(Struct, frozen=True):
+    """Events of a run that belong to one of its sessions."""
+
+    segment: int
+    records: tuple[EventRecord, ...]
+
+
+def searched_text(name: str, started_with: str, workflow_name: str) -> str:
+    """What a search looks at."""
+    return "\n".join((name, workflow_name, started_with[:SEARCHED_LENGTH])).casefold()
+
+
+def insert_run(connection: Connection, opening: RunOpening) -> int:
+    """Store a new run; gives its number.
+
+    Raises:
+        RunAlreadyStored: its id is taken.
+    """
+    import sqlalchemy as sa
+
+    known = tables()
+    taken = sa.select(known.runs.c.number).where(known.runs.c.id == opening.run_id)
+    if connection.scalar(taken) is not None:
+        raise RunAlreadyStored(opening.run_id)
+    digest = sha256(opening.workflow).hexdigest()
+    have = sa.select(known.workflows.c.hash).where(known.workflows.c.hash == digest)
+    if connection.scalar(have) is None:
+        connection.execute(
+            sa.insert(known.workflows).values(hash=digest, body=packed(opening.workflow))
+        )
+    inserted = connection.execute(
+        sa.insert(known.runs).values(
+            id=opening.run_id,
+            name=opening.name,
+            status=RunStatus.RUNNING.value,
+            workflow_id=opening.workflow_id,
+            workflow_name=opening.workflow_name,
+            started=opening.started,
+            updated=opening.started,
+            parent_id=opening.parent_id,
+            fork_seq=opening.fork_seq,
+            search=searched_text(opening.name, opening.entrypoint.text, opening.workflow_name),
+        )
+    )
+    key = inserted.inserted_primary_key
+    assert key is not None
+    number = int(key[0])
+    connection.execute(
+        sa.insert(known.recordings).values(
+            run=number,
+            workflow_hash=digest,
+            seed=opening.seed,
+            entrypoint=encode(opening.entrypoint),
+            overrides=encode(opening.overrides),
+            cwd=opening.cwd,
+            project_root=opening.project_root,
+            project_id=opening.project_id,
+        )
+    )
+    return number
+
+
+def run_number(connection: Connection, run_id: str) -> int:
+    """A run's number.
+
+    Raises:
+        RunNotStored: there is no such run.
+    """
+    import sqlalchemy as sa
+
+    runs = tables().runs
+    number = connection.scalar(sa.select(runs.c.number).where(runs.c.id == run_id))
+    if number is None:
+        raise RunNotStored(run_id)
+    return int(number)
+
+
+def list_runs(
+    connection: Connection,
+    wanted: RunFilter,
+    leases: LeaseKeeper,
+    limit: int | None = None,
+    offset: int = 0,
+) -> list[RunSummary]:
+    """Runs, the latest change first."""
+    runs = tables().runs
+    found = _summaries(wanted).order_by(runs.c.updated.desc(), runs.c.number.desc())
+    if limit is not None or offset:
+        found = found.limit(limit).offset(offset)
+    return [_summary(row, leases) for row in connection.execute(found)]
+
+
+def load_run(connection: Connection, run_id: str, leases: LeaseKeeper) -> RecordedRun:
+    """Everything that it takes to feed a run to a fresh engine.
+
+    Raises:
+        RunNotStored: there is no such run.
+        UnreadableRun: a part of it is missing.
+    """
+    import sqlalchemy as sa
+
+    known = tables()
+    number = run_number(connection, run_id)
+    row = connection.execute(_summaries(RunFilter()).where(known.runs.c.number == number)).one()
+    recorded = connection.execute(
+        sa.select(known.recordings, known.workflows.c.body)
+        .join(known.workflows, known.workflows.c.hash == known.recordings.c.workflow_hash)
+        .where(known.recordings.c.run == number)
+    ).first()
+    if recorded is None:
+        raise UnreadableRun(f"run '{run_id}' has lost what it was started with")
+    turns = connection.execute(
+        sa.select(known.turns.c.seq, known.turns.c.body)
+        .where(known.turns.c.run == number)
+        .order_by(known.turns.c.seq)
+    ).all()
+    facts = connection.execute(
+        sa.select(known.calls.c.seq, known.calls.c.call_id, known.calls.c.fact, known.calls.c.body)
+        .where(known.calls.c.run == number, known.calls.c.fact.in_((INTENT, RESULT)))
+        .order_by(known.calls.c.seq)
+    ).all()
+    last = connection.execute(
+        sa.select(sa.func.max(known.events.c.last_seq), sa.func.max(known.events.c.segment)).where(
+            known.events.c.run == number
+        )
+    ).one()
+    last_call = connection.scalar(
+        sa.select(sa.func.max(known.calls.c.seq)).where(known.calls.c.run == number)
+    )
+    summary = _summary(row, leases)
+    ends = _ends(facts)
+    seqs = tuple([turn.seq for turn in turns])
+    inputs = _inputs(run_id, [turn.body for turn in turns], ends)
+    return RecordedRun(
+        number=number,
+        summary=summary,
+        opening=RunOpening(
+            run_id=run_id,
+            name=summary.name,
+            workflow=unpacked(recorded.body),
+            workflow_id=summary.workflow_id,
+            workflow_name=summary.workflow_name,
+            seed=recorded.seed,
+            entrypoint=ENTRYPOINTS.one(recorded.entrypoint),
+            overrides=OVERRIDES.one(recorded.overrides),
+            cwd=recorded.cwd,
+            project_root=recorded.project_root,
+            project_id=recorded.project_id,
+            parent_id=summary.parent_id,
+            fork_seq=summary.fork_seq,
+            started=summary.started,
+        ),
+        workflow_hash=recorded.workflow_hash,
+        inputs=inputs,
+        input_seqs=seqs,
+        ends=ends,
+        open_calls=_open_calls(facts, seqs, inputs),
+        next_seq=max(last_call or 0, seqs[-1] if seqs else 0) + 1,
+        last_event=last[0] or 0,
+        segments=0 if last[1] is None else last[1] + 1,
+    )
+
+
+def load_events(
+    connection: Connection, run_id: str, until: int | None = None
+) -> list[StoredEvents]:
+    """A run's events in order, up to and with number `until`."""
+    import sqlalchemy as sa
+
+    events = tables().events
+    number = run_number(connection, run_id)
+    found = sa.select(events.c.segment, events.c.body).where(events.c.run == number)
+    if until is not None:
+        found = found.where(events.c.first_seq <= until)
+    parts = []
+    for row in connection.execute(found.order_by(events.c.first_seq)):
+        records = RECORDS.one(row.body)
+        if until is not None and records and records[-1].seq > until:
+            records = [record for record in records if record.seq <= until]
+        parts.append(StoredEvents(row.segment, tuple(records)))
+    return parts
+
+
+def _summaries(wanted: RunFilter) -> Any:
+    import sqlalchemy as sa
+
+    known = tables()
+    runs, leases = known.runs, known.leases
+    found = sa.select(
+        runs.c.id,
+        runs.c.name,
+        runs.c.status,
+        runs.c.workflow_id,
+        runs.c.workflow_name,
+        runs.c.started,
+        runs.c.updated,
+        runs.c.tokens_in,
+        runs.c.tokens_out,
+        runs.c.parent_id,
+        runs.c.fork_seq,
+        leases.c.place,
+        leases.c.pid,
+        leases.c.expires,
+    ).outerjoin_from(runs, leases, leases.c.run == runs.c.number)
+    if wanted.text:
+        found = found.where(runs.c.search.contains(wanted.text.casefold(), autoescape=True))
+    if wanted.workflow_id is not None:
+        found = found.where(runs.c.workflow_id == wanted.workflow_id)
+    if wanted.statuses:
+        found = found.where(runs.c.status.in_(sorted(s.value for s in wanted.statuses)))
+    if wanted.changed_from is not None:
+        found = found.where(runs.c.updated >= wanted.changed_from)
+    if wanted.changed_before is not None:
+        found = found.where(runs.c.updated < wanted.changed_before)
+    return found
+
+
+def _summary(row: Any, leases: LeaseKeeper) -> RunSummary:
+    run_id, name, status, *values, place, pid, expires = row
+    is_driven = expires is not None and leases.is_alive(place, pid, expires)
+    values.append(f"process {pid}" if is_driven else "")
+    return RunSummary(run_id, name, RunStatus(status), *values)
+
+
+def _ends(facts: Sequence[Any]) -> dict[str, CallEnd]:
+    rows = [row for row in facts if row.fact == RESULT]
+    ends = ENDS.many([row.body for row in rows])
+    return {row.call_id: end for row, end in zip(rows, ends, strict=True)}
+
+
+def _inputs(run_id: str, bodies: list[bytes], ends: dict[str, CallEnd]) -> tuple[EngineInput, ...]:
+    inputs: list[EngineInput] = []
+    for value in INPUTS.many(bodies):
+        if type(value) is FinishedByReference:
+            try:
+                inputs.append(value.resolved(ends))
+            except KeyError as error:
+                raise UnreadableRun(f"run '{run_id}' has lost the result of call {error}") from None
+        else:
+            inputs.append(value)  # type: ignore[arg-type]
+    return tuple(inputs)
+
+
+def _open_calls(
+    facts: Sequence[Any], seqs: Sequence[int], inputs: Sequence[EngineInput]
+) -> tuple[OpenCall, ...]:
+    """Intents after which neither a result was kept nor the engine told of an end."""
+    last: dict[str, Any] = {row.call_id: row for row in facts}
+    rows = [row for row in last.values() if row.fact == INTENT]
+    if not rows:
+        return ()
+    answered: dict[str, int] = {}
+    interrupted: dict[str, int] = {}
+    stopped = 0
+    for seq, given in zip(seqs, inputs, strict=True):
+        if isinstance(given, ToolsFinished):
+            answered[given.node_id] = seq
+        elif isinstance(given, NodeInterruptAsked):
+            interrupted[given.node_id] = seq
+        elif isinstance(given, Stopped):
+            stopped = seq
+    found = []
+    for row, call in zip(rows, INTENTS.many([row.body for row in rows]), strict=True):
+        caller, node_id = call.node_id, call.node_id.partition("/")[0]
+        end = max(
+            stopped,
+            answered.get(caller, 0),
+            interrupted.get(caller, 0),
+            interrupted.get(node_id, 0),
+        )
+        if row.seq > end:
+            found.append(call)
+    return tuple(found)
+
+
+def list_nodes(connection: Connection, run_id: str) -> list[NodeStanding]:
+    """How the nodes of a run stand."""
+    import sqlalchemy as sa
+
+    nodes = tables().nodes
+    number = run_number(connection, run_id)
+    found = sa.select(nodes).where(nodes.c.run == number).order_by(nodes.c.node_id)
+    return [NodeStanding(*row[1:]) for row in connection.execute(found)]
