@@ -11,9 +11,11 @@ PAGE = Path(__file__).with_name("transitions.md")
 INTRODUCTION = """# The engine's table
 
 Made from `engine/run/transitions.py` by `python -m docs.draw_transitions`. Each row says what an
-input does to a node in a phase and where the node may be afterwards. An input that is not in the
-table is a bug in the program that feeds the engine. Inputs that a person may send at any time are
-refused, with the state unchanged, in every phase that the table does not list for them.
+input does to a node, or to a subagent at work, in a phase and where it may be afterwards. A
+subagent that is interrupted or fails is done, and the node that called it goes on. An input that
+is not in the table is a bug in the program that feeds the engine. Inputs that a person may send at
+any time are refused, with the state unchanged, in every phase that the table does not list for
+them.
 
 Left out are inputs that leave a node in its phase: a message is queued while the node is `calling`,
 in `tools` or in `backoff`, to interrupt a node twice changes nothing, and settings can be patched

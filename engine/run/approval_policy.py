@@ -6,7 +6,17 @@ import json
 from enum import StrEnum
 from hashlib import sha256
 
-from engine.vocabulary.tools import ApprovalMode, JsonObject, ToolTier
+from engine.run.shell_classifier import is_reading
+from engine.vocabulary.tools import (
+    CALL_SUBAGENT_TOOL,
+    DECLARE_SUBAGENTS_TOOL,
+    SEAL_PLAN_TOOL,
+    ApprovalMode,
+    JsonObject,
+    ToolCall,
+    ToolDefinition,
+    ToolTier,
+)
 
 
 class Verdict(StrEnum):
@@ -24,6 +34,17 @@ _WRITE = {
     ApprovalMode.WRITE: Verdict.PROMPT,
     ApprovalMode.YOLO: Verdict.AUTO_ALLOW,
 }
+_COMMAND_TOOL = "bash"
+_WHAT_IT_DOES = {
+    "write": "writes files",
+    "edit": "writes files",
+    "apply_patch": "writes files",
+    "ast_edit": "writes files",
+    _COMMAND_TOOL: "runs a command that is not a plain listing",
+    SEAL_PLAN_TOOL: "seals the plan",
+    DECLARE_SUBAGENTS_TOOL: "declares subagents",
+    CALL_SUBAGENT_TOOL: "puts a subagent to work",
+}
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
@@ -32,6 +53,29 @@ def decide(mode: ApprovalMode, tier: ToolTier) -> Verdict:
     if tier is ToolTier.READ:
         return _READ.get(mode, Verdict.AUTO_ALLOW)
     return _WRITE[mode]
+
+
+def tier_of_call(definition: ToolDefinition | None, call: ToolCall) -> ToolTier:
+    """The tier of one call: its tool's, but a command that only lists is reading.
+
+    A call with variables of its own is never a plain listing.
+    """
+    if definition is None:
+        return ToolTier.WRITE
+    if call.name == _COMMAND_TOOL and not call.arguments.get("env"):
+        command = call.arguments.get("command")
+        if isinstance(command, str) and is_reading(command):
+            return ToolTier.READ
+    return definition.tier
+
+
+def reason_to_ask(call: ToolCall, tier: ToolTier) -> str:
+    """Why a person is asked about a call, in words that follow its name."""
+    if tier is ToolTier.READ:
+        return "only reads, but this node asks before every call"
+    if call.name == _COMMAND_TOOL and call.arguments.get("env"):
+        return "runs a command with variables of its own"
+    return _WHAT_IT_DOES.get(call.name, "can change things")
 
 
 def call_digest(

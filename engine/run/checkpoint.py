@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import msgspec
+from pydantic import ValidationError
 
+from engine.graph.agents import CallableAgent
 from engine.graph.workflow import Workflow
 from engine.run import feedback
+from engine.run.admission import pending_approval
 from engine.run.interactions import announce_question, resume_interrupted, take_message
 from engine.run.plan_mode import packet_problem
 from engine.run.run_context import RunContext
 from engine.run.scheduling import call_model
 from engine.run.state import CallPhase, NodePhase, NodeState, RunState
-from engine.run.tool_turns import advance, pending_approval
+from engine.run.subagents import Done, NeedAi, step_of
+from engine.run.tool_turns import advance, forget_inspection
 from engine.vocabulary.errors import (
     CheckpointError,
     InvalidFrozenChangeEvidencePacket,
@@ -56,11 +60,22 @@ def decode_state(data: bytes, workflow: Workflow) -> RunState:
         problem = packet_problem(state.plan.packet, source, state.nodes[source].output)
         if problem is not None:
             raise InvalidFrozenChangeEvidencePacket(problem)
+    _check_agents(state)
     for node_id in sorted(known - set(state.nodes)):
         state.nodes[node_id] = NodeState(node_id)
     state.nodes = dict(sorted(state.nodes.items()))
     state.over = False
     return state
+
+
+def _check_agents(state: RunState) -> None:
+    for agent_id, document in state.agents.items():
+        try:
+            CallableAgent.model_validate(document)
+        except ValidationError as error:
+            raise CheckpointError(
+                f"the saved agent '{agent_id}' cannot be read: {error}"
+            ) from error
 
 
 def recover(run: RunContext, message: MessageQueued | None) -> None:
@@ -69,6 +84,7 @@ def recover(run: RunContext, message: MessageQueued | None) -> None:
     Answers and decisions that were open stay open with the same ids, and are announced anew. The
     node that `message` is for takes it as its answer, or retries with it.
     """
+    at_work = list(run.state.subagents.values())
     for node in list(run.state.nodes.values()):
         if message is not None and node.id == message.node_id:
             take_message(run, node, message)
@@ -83,6 +99,22 @@ def recover(run: RunContext, message: MessageQueued | None) -> None:
         elif node.phase is NodePhase.FAILED:
             label = run.facts[node.id].label
             run.events.append(NodeErrored(node.id, label, node.error))
+    for actor in at_work:
+        _recover_subagent(run, actor, message)
+
+
+def _recover_subagent(run: RunContext, actor: NodeState, message: MessageQueued | None) -> None:
+    step = step_of(actor)
+    if isinstance(step, Done):
+        return
+    if message is not None and actor.id == message.node_id:
+        take_message(run, actor, message)
+    elif not isinstance(step, NeedAi):
+        _recover_turn(run, actor)
+    elif actor.phase is NodePhase.INTERRUPTED:
+        resume_interrupted(run, actor)
+    else:
+        call_model(run, actor)
 
 
 def _recover_turn(run: RunContext, node: NodeState) -> None:
@@ -91,8 +123,9 @@ def _recover_turn(run: RunContext, node: NodeState) -> None:
     if turn is None:
         return
     turn.batch_id = ""
+    forget_inspection(turn)
     for turn_call in turn.calls:
-        if turn_call.phase is not CallPhase.RUNNING:
+        if turn_call.phase is not CallPhase.RUNNING or turn_call.actor_id:
             continue
         if turn_call.tier is ToolTier.READ:
             turn_call.phase = CallPhase.ADMITTED
@@ -102,6 +135,6 @@ def _recover_turn(run: RunContext, node: NodeState) -> None:
         turn_call.result = ToolResult(call.id, call.name, feedback.UNCERTAIN_CALL, is_error=True)
     for turn_call in turn.calls:
         if turn_call.approval_id in run.approvals:
-            pending = pending_approval(run.facts[node.id], turn_call)
+            pending = pending_approval(run, node, turn_call)
             run.events.append(ToolApprovalRequested(pending))
     advance(run, node)

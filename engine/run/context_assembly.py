@@ -59,7 +59,7 @@ class ContextAssembler:
         self._forwards_reads = settings.forward_upstream_reads
         self._plan_source = None if plan is None else plan.evidence_source_node_id
         shared, root = settings.shared_context.strip(), (project_root or "").strip()
-        self._shared_context = (_SHARED_CONTEXT + shared,) if shared else ()
+        self.shared_context = (_SHARED_CONTEXT + shared,) if shared else ()
         self._project = (PROJECT + root,) if root else ()
         self._messages: dict[str, _Assembled] = {}
         self._ancestors: dict[str, tuple[str, ...]] = {}
@@ -167,7 +167,7 @@ class ContextAssembler:
         )
         if prompt:
             messages += (prompt,)
-        return messages + self._shared_context + _mcp_block(agent)
+        return messages + self.shared_context + _mcp_block(agent)
 
     def _before_prompt(
         self,

@@ -36,6 +36,8 @@ UNSEALED_PLAN_EXHAUSTED = "the model kept submitting its output without an appro
 UNREADABLE_ARGUMENTS_EXHAUSTED = (
     "the model called tools with unreadable arguments in three turns in a row"
 )
+SUBAGENT_TURNS_EXHAUSTED = "the subagent has not submitted an output in 50 turns"
+SUBAGENT_INTERRUPTED = "the subagent was interrupted by the user"
 CANNED_QUESTION = "I cannot get any further by myself. What should I do next?"
 
 UNSEALED_PLAN = (
@@ -151,6 +153,14 @@ def denied_by_person(name: str, reason: str | None) -> str:
     return (
         f"{name} was denied by the user.{why} Do not make the same call again; "
         "find another way or finish without it."
+    )
+
+
+def kept_changing(name: str) -> str:
+    """The result of a call that was allowed again and again, and found something else each time."""
+    return error_content(
+        f"{name} was not run: what it would touch kept changing after the user had allowed it. "
+        "Look at it again before you make another call."
     )
 
 

@@ -6,12 +6,12 @@ import json
 
 import msgspec
 
-from engine.run import feedback
+from engine.run import feedback, subagents
 from engine.run.budgets import Counters
 from engine.run.run_context import RunContext
 from engine.run.scheduling import call_model, count_retry, say_as_user
-from engine.run.state import NodePhase, NodeState, Question, QueuedMessage
-from engine.run.tool_turns import close_turn
+from engine.run.state import CallPhase, NodePhase, NodeState, Question, QueuedMessage
+from engine.run.tool_turns import close_turn, forget_inspection
 from engine.vocabulary.effects import CancelWork
 from engine.vocabulary.errors import (
     LiveMessagesDisabled,
@@ -119,10 +119,9 @@ def refuse_answer(run: RunContext, node: NodeState, answered: HumanAnswered) -> 
     """The node is not waiting: say who is, if anybody."""
     if answered.pause_id:
         raise StalePause(answered.pause_id)
-    nodes = run.state.nodes
-    for node_id in run.facts:
-        if nodes[node_id].phase is NodePhase.AWAITING_INPUT:
-            raise WrongNode(expected=node_id, got=node.id)
+    for other in run.state.nodes.values():
+        if other.phase is NodePhase.AWAITING_INPUT:
+            raise WrongNode(expected=other.id, got=node.id)
     raise NoNodeAwaiting
 
 
@@ -156,18 +155,55 @@ def resume_interrupted(run: RunContext, node: NodeState) -> None:
 
 
 def interrupt(run: RunContext, node: NodeState, asked: NodeInterruptAsked) -> None:
-    """A person interrupts a node at work; the others go on."""
-    interrupt_now(run, node)
+    """A person interrupts a node or a subagent at work; the others go on."""
+    if node.delegation is None:
+        interrupt_now(run, node)
+        return
+    _cancel(run, node)
+    subagents.interrupt(run, node)
 
 
 def interrupt_now(run: RunContext, node: NodeState) -> None:
     """Cancel what runs for the node, give every open call a result, leave it to be retried."""
+    for actor in _at_work_for(run, node):
+        _cancel(run, actor)
+        subagents.abandon(run, actor)
+    _cancel(run, node)
+    run.enter(node, NodePhase.INTERRUPTED)
+    if node.delegation is None:
+        run.events.append(NodeInterrupted(node.id, run.facts[node.id].label))
+
+
+def pause(run: RunContext, node: NodeState) -> None:
+    """Cancel what runs for the actor when its run is stopped, so that it can go on another day.
+
+    What is only looked up for a person is left open: it will be looked up again.
+    """
+    turn = node.turn
+    if turn is None or turn.batch_id:
+        interrupt_now(run, node)
+        return
+    run.effects.append(CancelWork(node.id))
+    forget_inspection(turn)
+    run.note_turn(node)
+
+
+def _cancel(run: RunContext, node: NodeState) -> None:
     run.effects.append(CancelWork(node.id))
     # What was cancelled may still reply: by then it belongs to an earlier call.
     node.call += 1
     close_turn(run, node, feedback.INTERRUPTED_CALL)
-    run.enter(node, NodePhase.INTERRUPTED)
-    run.events.append(NodeInterrupted(node.id, run.facts[node.id].label))
+
+
+def _at_work_for(run: RunContext, node: NodeState) -> list[NodeState]:
+    turn = node.turn
+    if turn is None:
+        return []
+    return [
+        run.state.subagents[call.actor_id]
+        for call in turn.calls
+        if call.actor_id and call.phase is CallPhase.RUNNING
+    ]
 
 
 def stay_interrupted(run: RunContext, node: NodeState, asked: NodeInterruptAsked) -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
+from engine.graph.agents import CallableAgent
 from engine.graph.workflow import Workflow
 from engine.run import interactions
+from engine.run.admission import pending_approval
 from engine.run.checkpoint import decode_state, encode_state, recover
 from engine.run.run_context import WAITING, RunContext
 from engine.run.scheduling import complete_run, start_ready_nodes
 from engine.run.state import NodePhase, NodeState, PlanState, RunState
-from engine.run.tool_turns import batch_serial, pending_approval
+from engine.run.tool_turns import batch_serial, settle_ended
 from engine.run.transitions import TABLE
 from engine.vocabulary.effects import NOTHING, Finish, Step
 from engine.vocabulary.errors import (
@@ -25,6 +28,7 @@ from engine.vocabulary.errors import (
 )
 from engine.vocabulary.events import Aborted, ChatMessage
 from engine.vocabulary.inputs import (
+    CallsInspected,
     EngineInput,
     Entrypoint,
     HumanAnswered,
@@ -42,7 +46,9 @@ from engine.vocabulary.inputs import (
 from engine.vocabulary.messages import Attachment, TurnOutcome
 from engine.vocabulary.ports import Entropy, ToolCatalog
 from engine.vocabulary.report import NeedsInteraction, Retryable, RunCancelled
-from engine.vocabulary.tools import NO_EFFECTS, ToolEffects, ToolResult
+from engine.vocabulary.tools import NO_EFFECTS, CallInspection, ToolEffects, ToolResult
+
+_NO_AGENTS: Mapping[str, CallableAgent] = MappingProxyType({})
 
 
 class InteractiveEngine:
@@ -62,13 +68,18 @@ class InteractiveEngine:
         catalog: ToolCatalog,
         entrypoint: Entrypoint | None = None,
         project_root: str | None = None,
+        agents: Mapping[str, CallableAgent] = _NO_AGENTS,
         state: RunState | None = None,
     ) -> None:
-        """Begin a run of a valid workflow, or go on from `state` (see `restore`)."""
+        """Begin a run of a valid workflow, or go on from `state` (see `restore`).
+
+        `agents` are the saved agents that the run takes along, by id.
+        """
         self._live = False
         self._routes: dict[type, Callable[[Any], bool | None]] = {
             ModelReplied: self._feed_reply,
             ToolsFinished: self._feed_tool_results,
+            CallsInspected: self._feed_inspections,
             TimerFired: self._feed_timer,
             Started: self._start,
             Stopped: self._stop,
@@ -89,6 +100,7 @@ class InteractiveEngine:
                     for node_id in sorted(node.id for node in workflow.nodes)
                 },
                 plan=PlanState(plan_mode.evidence_source_node_id) if plan_mode else None,
+                agents={agent_id: agent.document() for agent_id, agent in agents.items()},
             ),
             entropy=entropy,
             catalog=catalog,
@@ -130,11 +142,11 @@ class InteractiveEngine:
         return self._run.state.over
 
     def phase(self, node_id: str) -> NodePhase:
-        """Where a node stands."""
+        """Where a node or a subagent stands."""
         return self._node(node_id).phase
 
     def state_of(self, node_id: str) -> NodeState:
-        """A node's state, to be read only."""
+        """The state of a node or a subagent, to be read only."""
         return self._node(node_id)
 
     def require_movable(self, node_id: str) -> None:
@@ -163,12 +175,14 @@ class InteractiveEngine:
             self._apply(self._node(given.node_id), given)  # type: ignore[union-attr]
         elif route(given) is False:
             return NOTHING
+        if run.ended:
+            settle_ended(run)
         if not run.busy and not state.over:
             self._settle()
         return Step(*run.take_step())
 
     def _feed_after_end(self, given: EngineInput) -> Step:
-        if isinstance(given, ModelReplied | ToolsFinished | TimerFired | Stopped):
+        if isinstance(given, ModelReplied | ToolsFinished | CallsInspected | TimerFired | Stopped):
             return NOTHING
         raise RunIsOver
 
@@ -190,6 +204,16 @@ class InteractiveEngine:
                 return False
             raise IllegalInput(self._misrouted(finished, node))
         self._apply(node, finished)
+        return True
+
+    def _feed_inspections(self, inspected: CallsInspected) -> bool:
+        """Apply an inspection unless it was cancelled meanwhile; whether it was applied."""
+        node = self._node(inspected.node_id)
+        if node.turn is None or node.turn.inspection_id != inspected.batch_id:
+            if 0 < batch_serial(inspected.batch_id) <= node.batch:
+                return False
+            raise IllegalInput(self._misrouted(inspected, node))
+        self._apply(node, inspected)
         return True
 
     def _feed_timer(self, fired: TimerFired) -> bool:
@@ -214,13 +238,15 @@ class InteractiveEngine:
     def _node(self, node_id: str) -> NodeState:
         node = self._run.state.nodes.get(node_id)
         if node is None:
-            raise UnknownNode(node_id)
+            node = self._run.state.subagents.get(node_id)
+            if node is None:
+                raise UnknownNode(node_id)
         return node
 
     def _decide(self, decided: ToolDecided) -> None:
         node_id = self._run.approvals.get(decided.approval_id)
         if node_id is not None:
-            self._apply(self._run.state.nodes[node_id], decided)
+            self._apply(self._node(node_id), decided)
             return
         verdict = self._run.state.verdicts.get(decided.approval_id)
         if verdict is not None:
@@ -255,7 +281,8 @@ class InteractiveEngine:
         """Leave every node so that the run can be restored and go on, and end."""
         run = self._run
         for node_id in sorted(run.busy):
-            interactions.interrupt_now(run, run.state.nodes[node_id])
+            if node_id in run.busy:
+                interactions.pause(run, self._node(node_id))
         run.state.over = True
         run.events.append(Aborted())
         run.effects.append(Finish(RunCancelled()))
@@ -272,7 +299,7 @@ class InteractiveEngine:
         run = self._run
         inputs, approvals, interrupted, failed = [], [], [], []
         for node_id in sorted(run.waiting):
-            node, facts = run.state.nodes[node_id], run.facts[node_id]
+            node, facts = self._node(node_id), run.facts[node_id]
             if node.phase is NodePhase.AWAITING_INPUT:
                 inputs.append(interactions.pending_input(run, node))
             elif node.phase is NodePhase.INTERRUPTED:
@@ -282,7 +309,7 @@ class InteractiveEngine:
                 failed.append(Retryable(node_id, facts.label, node.error))
             elif node.turn is not None:
                 approvals += [
-                    pending_approval(facts, call)
+                    pending_approval(run, node, call)
                     for call in node.turn.calls
                     if call.approval_id and call.approval_id in run.approvals
                 ]
@@ -321,11 +348,23 @@ class InteractiveEngine:
         """A person answers a waiting node."""
         return self.feed(HumanAnswered(node_id, text, at, attachments, pause_id))
 
-    def on_tool_decision(
-        self, approval_id: str, allow: bool, at: float, *, reason: str | None = None
+    def on_calls_inspected(
+        self, node_id: str, batch_id: str, inspections: tuple[CallInspection, ...], at: float
     ) -> Step:
-        """A person decides about a call."""
-        return self.feed(ToolDecided(approval_id, allow, at, reason))
+        """It is known what the calls would touch that a person is to be asked about."""
+        return self.feed(CallsInspected(node_id, batch_id, inspections, at))
+
+    def on_tool_decision(
+        self,
+        approval_id: str,
+        allow: bool,
+        at: float,
+        *,
+        reason: str | None = None,
+        for_run: bool = False,
+    ) -> Step:
+        """A person decides about a call, and perhaps about equal ones in this run."""
+        return self.feed(ToolDecided(approval_id, allow, at, reason, for_run))
 
     def retry_node(self, node_id: str, at: float, *, message: str | None = None) -> Step:
         """A person retries a failed or interrupted node."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from engine.run import feedback
+from engine.run import feedback, subagents
+from engine.run.actors import NodeFacts
 from engine.run.budgets import (
     MAX_EMPTY_TURNS,
     MAX_INVALID_QUESTIONS,
@@ -20,7 +21,7 @@ from engine.run.interactions import await_person, interrupt_now
 from engine.run.plan_mode import freeze_packet, is_sealed
 from engine.run.questions import problem_with
 from engine.run.retry_policy import retry_delay_s
-from engine.run.run_context import NodeFacts, RunContext
+from engine.run.run_context import RunContext
 from engine.run.scheduling import accept_output, back_off, call_model, fail_node
 from engine.run.state import NodeState, Question
 from engine.run.tool_turns import open_turn
@@ -51,11 +52,14 @@ from engine.vocabulary.messages import (
 
 def take_reply(run: RunContext, node: NodeState, replied: ModelReplied) -> None:
     """Route a reply or a failure by its type."""
-    reply = replied.reply
+    reply, delegation = replied.reply, node.delegation
     usage = getattr(reply, "usage", None)
     if usage is not None:
         run.state.usage.add(usage)
-        run.events.append(UsageReported(node.id, usage, run.model_of(node)))
+        caller_id = None if delegation is None else delegation.node_id
+        run.events.append(UsageReported(node.id, usage, run.model_of(node), None, caller_id))
+    if delegation is not None and type(reply) is not TransientFailure:
+        delegation.turns += 1
     _ROUTES[type(reply)](run, node, reply, replied.at)
 
 
@@ -132,8 +136,7 @@ def _text_turn(
 
 
 def _can_write(run: RunContext, node: NodeState, facts: NodeFacts) -> bool:
-    offered = run.catalog.offered(node.id, run.approval_mode(node, facts), run.policy)
-    return any(tool.name == "write" for tool in offered)
+    return any(tool.name == "write" for tool in run.offered(node, facts, run.policy))
 
 
 def _empty(run: RunContext, node: NodeState, failure: EmptyTurn, at: float) -> None:
@@ -211,7 +214,10 @@ def _hopeless(
 
 
 def _interrupted(run: RunContext, node: NodeState, failure: CallInterrupted, at: float) -> None:
-    interrupt_now(run, node)
+    if node.delegation is not None:
+        subagents.interrupt(run, node)
+    else:
+        interrupt_now(run, node)
 
 
 def _over(counters: Counters, budget: str, limit: int) -> bool:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from msgspec import Struct
-
-from engine.graph.handoff import submission_schema
+from engine.graph.agents import CallableAgent
 from engine.graph.layers import ancestors, parents_by_node
-from engine.graph.node_config import AgentNodeConfig
-from engine.graph.workflow import Node, Workflow
+from engine.graph.workflow import Workflow
+from engine.run.actors import NodeFacts, facts_of, stricter, subagent_facts
 from engine.run.context_assembly import ContextAssembler
 from engine.run.state import CallPhase, NodePhase, NodeState, RunState
+from engine.run.subagent_tools import DEFINITIONS, offer
 from engine.vocabulary.effects import Effect
 from engine.vocabulary.events import RunEvent
 from engine.vocabulary.messages import HandoffArtifact
@@ -22,7 +21,6 @@ from engine.vocabulary.tools import (
     JsonObject,
     ReadRecord,
     ToolAccessPolicy,
-    ToolConfig,
     ToolDefinition,
 )
 
@@ -30,25 +28,17 @@ BUSY = frozenset({NodePhase.CALLING, NodePhase.BACKOFF})
 WAITING = frozenset({NodePhase.AWAITING_INPUT, NodePhase.FAILED, NodePhase.INTERRUPTED})
 
 
-class NodeFacts(Struct, frozen=True, gc=False):
-    """What the workflow says about a node; the same for the whole run."""
-
-    id: str
-    label: str
-    node: Node
-    agent: AgentNodeConfig
-    submission_schema: JsonObject
-    tool_config: ToolConfig
-    parents: tuple[str, ...]
-    children: tuple[str, ...]
+_Offer = tuple[tuple[ToolDefinition, ...], int, tuple[ToolDefinition, ...]]
+"""What the host offers, how many subagents are listed, and everything together."""
 
 
 class RunContext:
     """The workflow, the state and the collectors of one step.
 
-    `busy` and `waiting` are derived from the state: nodes that move by themselves, and nodes
-    that a person can move. `outputs` and the three maps beside it are what nodes hand to their
-    descendants.
+    `facts` has every actor: the nodes, and the subagents that work or have worked. `busy` and
+    `waiting` are derived from the state: actors that move by themselves, and actors that a person
+    can move. `outputs` and the three maps beside it are what nodes hand to their descendants.
+    `ended` collects subagents whose callers have not been told yet.
     """
 
     def __init__(
@@ -69,6 +59,10 @@ class RunContext:
             workflow, project_root=project_root, parents=self._parents
         )
         self.facts = facts_of(workflow, self._parents)
+        self.agents = {
+            agent_id: CallableAgent.model_validate(document)
+            for agent_id, document in state.agents.items()
+        }
         self._entropy = entropy
         self.effects: list[Effect] = []
         self.events: list[RunEvent] = []
@@ -82,10 +76,13 @@ class RunContext:
         self.reads: dict[str, Mapping[str, ReadRecord]] = {}
         self.approvals: dict[str, str] = {}
         self.messages: dict[str, str] = {}
+        self.ended: list[NodeState] = []
         self._inputs: dict[str, JsonObject] = {}
         self._ancestors: dict[str, tuple[str, ...]] = {}
         self._named_tools: tuple[ToolDefinition, ...] = ()
         self._tool_names: tuple[str, ...] = ()
+        self._without_listing: _Offer = ((), 0, ())
+        self._with_listing: dict[str, _Offer] = {}
         self._derive()
 
     def _derive(self) -> None:
@@ -100,6 +97,10 @@ class RunContext:
         if self.state.started:
             for node in nodes.values():
                 self._derive_from(node)
+        for actor in self.state.subagents.values():
+            self.add_subagent(actor)
+            if actor.phase is not NodePhase.DONE:
+                self._derive_from(actor)
 
     def _derive_from(self, node: NodeState) -> None:
         """Take over what a node has handed out, what it is asked and what it asks."""
@@ -155,14 +156,16 @@ class RunContext:
         turn, node_id = node.turn, node.id
         if turn is None:
             return
-        if turn.batch_id:
+        if turn.batch_id or turn.inspection_id:
             self.busy.add(node_id)
         else:
             self.busy.discard(node_id)
-        if any(call.phase is CallPhase.UNDECIDED for call in turn.calls):
-            self.waiting[node_id] = None
-        elif node_id in self.waiting:
-            del self.waiting[node_id]
+        undecided = CallPhase.UNDECIDED
+        for call in turn.calls:
+            if call.phase is undecided:
+                self.waiting[node_id] = None
+                return
+        self.waiting.pop(node_id, None)
 
     def input_of(self, node_id: str, tools: tuple[ToolDefinition, ...]) -> JsonObject:
         """What the node is given; kept while it is at work, since its ancestors are done."""
@@ -201,6 +204,54 @@ class RunContext:
             self._named_tools, self._tool_names = tools, tuple([tool.name for tool in tools])
         return self._tool_names
 
+    def actor(self, actor_id: str) -> NodeState | None:
+        """The state of a node, or of a subagent that works or has worked."""
+        return self.state.nodes.get(actor_id) or self.state.subagents.get(actor_id)
+
+    def add_subagent(self, actor: NodeState) -> None:
+        """Work out what is fixed about a subagent from what it was called for."""
+        delegation = actor.delegation
+        assert delegation is not None
+        subagents = self.state.nodes[delegation.node_id].subagents
+        assert subagents is not None
+        subagent = subagents[delegation.subagent_id]
+        saved = self.agents[subagent.id] if subagent.is_saved else None
+        caller = self.facts[delegation.node_id]
+        self.facts[actor.id] = subagent_facts(caller, subagent, saved, delegation)
+
+    def offered(
+        self, node: NodeState, facts: NodeFacts, policy: ToolAccessPolicy
+    ) -> tuple[ToolDefinition, ...]:
+        """The tools that an actor is offered under `policy`: the host's, then the engine's own.
+
+        A node that is offered none at all has a model that cannot call any.
+        """
+        mode = self.approval_mode(node, facts)
+        tools = self.catalog.offered(facts.caller_id or node.id, mode, policy)
+        if (
+            not tools
+            or facts.caller_id is not None
+            or mode is ApprovalMode.READ_ONLY
+            or policy is ToolAccessPolicy.PLANNING
+        ):
+            return tools
+        subagents = node.subagents
+        if subagents is None:
+            if tools is not self._without_listing[0]:
+                self._without_listing = (tools, 0, tools + offer(()))
+            return self._without_listing[2]
+        kept = self._with_listing.get(node.id)
+        if kept is None or kept[0] is not tools or kept[1] != len(subagents):
+            kept = (tools, len(subagents), tools + offer(subagents.values()))
+            self._with_listing[node.id] = kept
+        return kept[2]
+
+    def definition(self, name: str, facts: NodeFacts) -> ToolDefinition | None:
+        """A tool that the actor may name, offered or not; `None` if there is none."""
+        if facts.caller_id is None and name in DEFINITIONS:
+            return DEFINITIONS[name]
+        return self.catalog.definition(name)
+
     def is_plan_source(self, node_id: str) -> bool:
         """Whether the node drafts and seals the plan, and the plan is not frozen yet."""
         plan = self.state.plan
@@ -219,41 +270,23 @@ class RunContext:
         return facts.agent.request_user_input or self.is_plan_source(facts.id)
 
     def model_of(self, node: NodeState) -> str:
-        """The model that the node runs on now."""
+        """The model that the actor runs on now; a subagent without one has its caller's."""
         patch = node.patch
-        if patch is None or not patch.model:
-            return self.facts[node.id].agent.model
-        return patch.model
+        if patch is not None and patch.model:
+            return patch.model
+        model = self.facts[node.id].agent.model
+        if not model and node.delegation is not None:
+            return self.model_of(self.state.nodes[node.delegation.node_id])
+        return model
 
     def approval_mode(self, node: NodeState, facts: NodeFacts) -> ApprovalMode:
-        """The node's approval mode as it is now."""
+        """The actor's approval mode as it is now; a subagent's is never laxer than its caller's."""
         patch = node.patch
         if patch is None or patch.approval_mode is None:
-            return facts.tool_config.approval_mode
-        return patch.approval_mode
-
-
-def facts_of(workflow: Workflow, parents: Mapping[str, tuple[str, ...]]) -> dict[str, NodeFacts]:
-    """The agent nodes of a workflow in id order with their parents and children, both sorted."""
-    children: dict[str, list[str]] = {node_id: [] for node_id in parents}
-    for node_id in sorted(parents):
-        for parent in parents[node_id]:
-            children[parent].append(node_id)
-    default_config = ToolConfig()
-    facts: dict[str, NodeFacts] = {}
-    for node in sorted(workflow.nodes, key=lambda node: node.id):
-        agent = node.agent
-        if agent is None:
-            raise ValueError(f"node '{node.id}' has no agent and cannot run")
-        config = agent.tools.effective()
-        facts[node.id] = NodeFacts(
-            node.id,
-            node.label,
-            node,
-            agent,
-            submission_schema(agent),
-            default_config if config == default_config else config,
-            parents[node.id],
-            tuple(children[node.id]),
-        )
-    return facts
+            mode = facts.tool_config.approval_mode
+        else:
+            mode = patch.approval_mode
+        if facts.caller_id is None:
+            return mode
+        caller = self.state.nodes[facts.caller_id]
+        return stricter(mode, self.approval_mode(caller, self.facts[caller.id]))

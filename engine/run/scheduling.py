@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from engine.run import feedback, subagents
+from engine.run.actors import NodeFacts
 from engine.run.budgets import MAX_COUNTED_RETRIES
-from engine.run.run_context import NodeFacts, RunContext
+from engine.run.run_context import RunContext
 from engine.run.state import NodePhase, NodeState
 from engine.vocabulary.effects import CallModel, Finish, Wait
 from engine.vocabulary.events import (
@@ -30,8 +32,11 @@ def start_ready_nodes(run: RunContext) -> None:
 
 
 def call_model(run: RunContext, node: NodeState) -> None:
-    """Ask for the node's next model call, delivering queued messages first."""
+    """Ask for the actor's next model call, delivering queued messages first."""
     facts = run.facts[node.id]
+    if facts.caller_id is not None and subagents.has_spent_its_turns(node):
+        fail_node(run, node, feedback.SUBAGENT_TURNS_EXHAUSTED)
+        return
     model = run.model_of(node)
     if not model or model.isspace():
         fail_run(run, f"node '{facts.label}' has no model to run on", facts)
@@ -43,6 +48,8 @@ def call_model(run: RunContext, node: NodeState) -> None:
     if node.announced_attempt != node.attempt:
         node.announced_attempt = node.attempt
         run.events.append(NodeQueued(node.id, facts.label))
+        if run.agents:
+            subagents.predeclare(run, node)
     run.effects.append(CallModel(node.id, node.call, build_request(run, node, facts, model)))
 
 
@@ -72,10 +79,12 @@ def say_as_user(
 
 
 def build_request(run: RunContext, node: NodeState, facts: NodeFacts, model: str) -> AgentRequest:
-    """The request for the node's next call, equal for equal states to the byte."""
+    """The request for the actor's next call, equal for equal states to the byte."""
+    if facts.caller_id is not None:
+        return _subagent_request(run, node, facts, model)
     agent, state, settings = facts.agent, run.state, run.workflow.settings
     policy = run.policy
-    tools = run.catalog.offered(node.id, run.approval_mode(node, facts), policy)
+    tools = run.offered(node, facts, policy)
     effort = agent.reasoning_effort or settings.reasoning_effort
     budget = agent.reasoning_budget_tokens or settings.reasoning_budget_tokens
     fast_mode = settings.fast_mode
@@ -117,9 +126,39 @@ def build_request(run: RunContext, node: NodeState, facts: NodeFacts, model: str
     )
 
 
+def _subagent_request(
+    run: RunContext, actor: NodeState, facts: NodeFacts, model: str
+) -> AgentRequest:
+    """A subagent knows its prompt, its task and what the whole workflow shares."""
+    state, settings, agent = run.state, run.workflow.settings, facts.agent
+    prompt = agent.system_prompt.strip()
+    return AgentRequest(
+        workflow_id=state.workflow_id,
+        run_id=state.run_id,
+        node_id=actor.id,
+        node_label=facts.label,
+        model=model,
+        provider_id=agent.provider_id or settings.provider_id or None,
+        system_messages=((prompt,) if prompt else ()) + run.assembler.shared_context,
+        task_prompt=agent.task_prompt,
+        input=None,
+        output_schema=facts.submission_schema,
+        transcript=TranscriptView(actor.transcript),
+        handoff_format=agent.handoff.format,
+        tool_config=facts.tool_config,
+        available_tools=run.offered(actor, facts, run.policy),
+        model_attempt=actor.attempt,
+        fast_mode=settings.fast_mode,
+        tool_access_policy=run.policy,
+    )
+
+
 def accept_output(run: RunContext, node: NodeState, reply: Completed) -> None:
     """Take the node's output and start the children that were waiting for it alone."""
     facts = run.facts[node.id]
+    if facts.caller_id is not None:
+        subagents.complete(run, node, reply)
+        return
     output, handoff = reply.output, reply.handoff
     node.output, node.handoff = output, handoff
     run.outputs[node.id] = output
@@ -150,7 +189,13 @@ def count_retry(node: NodeState) -> None:
 
 
 def fail_node(run: RunContext, node: NodeState, error: str) -> None:
-    """The node failed; its descendants wait, everything else goes on, a person may retry it."""
+    """The node failed; its descendants wait, everything else goes on, a person may retry it.
+
+    A subagent that fails is an error for its caller, and nothing waits.
+    """
+    if run.facts[node.id].caller_id is not None:
+        subagents.fail(run, node, error)
+        return
     node.error = error
     run.enter(node, NodePhase.FAILED)
     run.events.append(NodeErrored(node.id, run.facts[node.id].label, error))
@@ -169,7 +214,7 @@ def complete_run(run: RunContext) -> None:
     state.over = True
     report = RunReport(
         workflow_id=state.workflow_id,
-        outputs=tuple([NodeOutput(node_id, run.outputs[node_id]) for node_id in run.facts]),
+        outputs=tuple([NodeOutput(node_id, run.outputs[node_id]) for node_id in state.nodes]),
         read_calls=state.read_calls,
         redundant_reads=state.redundant_reads,
         tokens_in=state.usage.prompt or 0,

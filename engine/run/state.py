@@ -17,9 +17,12 @@ from engine.vocabulary.messages import (
     TranscriptItem,
 )
 from engine.vocabulary.tools import (
+    ApprovalRule,
+    CallPreview,
     FileChangeRecord,
     JsonObject,
     ReadRecord,
+    RuleProposal,
     ToolCall,
     ToolResult,
     ToolTier,
@@ -27,14 +30,14 @@ from engine.vocabulary.tools import (
 
 
 class NodePhase(StrEnum):
-    """Where a node stands. Every node is in exactly one phase."""
+    """Where a node, or a subagent at work, stands. Each is in exactly one phase."""
 
     IDLE = "idle"
     """A parent has no output yet."""
     CALLING = "calling"
     """A model call is under way."""
     TOOLS = "tools"
-    """A tool turn is open: calls run or wait for a decision."""
+    """A tool turn is open: calls run, are looked up for a decision, or wait for one."""
     AWAITING_INPUT = "awaiting_input"
     """A person is asked."""
     BACKOFF = "backoff"
@@ -44,20 +47,32 @@ class NodePhase(StrEnum):
     FAILED = "failed"
     """It failed; can be retried."""
     DONE = "done"
-    """Its output is accepted."""
+    """Its output is accepted. A subagent is done when it has failed, too."""
 
 
 class CallPhase(StrEnum):
     """Where one call of an open tool turn stands."""
 
+    PROMPTED = "prompted"
+    """A person will be asked about it."""
+    INSPECTING = "inspecting"
+    """What it would touch is being looked up."""
     UNDECIDED = "undecided"
+    """A person is asked about it."""
     ADMITTED = "admitted"
+    """It may run."""
     RUNNING = "running"
     SETTLED = "settled"
+    """It has its result."""
 
 
 class TurnCall(Struct, omit_defaults=True):
-    """One call of an open tool turn. `approval_id` is empty where nobody had to be asked."""
+    """One call of an open tool turn.
+
+    `approval_id` is empty where nobody was asked yet, or ever. `is_bound`: `digest` holds what
+    the call leads to. `drifts` counts how often that had changed when the call was to run.
+    `actor_id` is the subagent that works on it.
+    """
 
     call: ToolCall
     phase: CallPhase
@@ -66,13 +81,22 @@ class TurnCall(Struct, omit_defaults=True):
     approval_id: str = ""
     reason: str = ""
     result: ToolResult | None = None
+    is_bound: bool = False
+    drifts: int = 0
+    preview: CallPreview | None = None
+    rule: RuleProposal | None = None
+    actor_id: str = ""
 
 
 class ToolTurn(Struct, omit_defaults=True):
-    """The calls of one model turn until all have results. `batch_id` is of what runs now."""
+    """The calls of one model turn until all have results.
+
+    `batch_id` is of what runs now, `inspection_id` of what is being looked up.
+    """
 
     calls: list[TurnCall]
     batch_id: str = ""
+    inspection_id: str = ""
     note: str = ""
     """A user message that goes to the model after the results."""
 
@@ -93,12 +117,47 @@ class Question(Struct, omit_defaults=True):
     structured: StructuredInput | None = None
 
 
+class SubagentStatus(StrEnum):
+    """Where a subagent of a node stands, as it is told."""
+
+    DECLARED = "declared"
+    ACTIVE = "active"
+    COMPLETED = "completed"
+    FAILED = "failed"
+
+
+class Subagent(Struct, omit_defaults=True):
+    """A subagent that a node may call; `calls` counts how often it has."""
+
+    id: str
+    name: str
+    purpose: str
+    status: SubagentStatus = SubagentStatus.DECLARED
+    is_saved: bool = False
+    calls: int = 0
+
+
+class Delegation(Struct, omit_defaults=True):
+    """What one call of a subagent is about: whose it is, what it is to do, what came of it.
+
+    `serial` counts the calls of this subagent, `turns` the model's turns in this one.
+    """
+
+    node_id: str
+    subagent_id: str
+    serial: int
+    task: str
+    turns: int = 0
+    content: str = ""
+    """What the caller is told in the end."""
+
+
 class NodeState(Struct, omit_defaults=True):
-    """One node of a run.
+    """One node of a run, or one subagent that works or has worked.
 
     `call` is the serial of its latest model call: a reply to an earlier one is stale.
-    `batch` is that of its latest tool batch. `announced_attempt` is the attempt that has been
-    told as queued.
+    `batch` is that of its latest tool batch or inspection. `announced_attempt` is the attempt
+    that has been told as queued. A subagent has a `delegation`.
     """
 
     id: str
@@ -119,6 +178,9 @@ class NodeState(Struct, omit_defaults=True):
     queued: list[QueuedMessage] | None = None
     extra_prompts: tuple[str, ...] = ()
     patch: RuntimePatch | None = None
+    subagents: dict[str, Subagent] | None = None
+    """Those that the node may call, by id, in the order in which it got them."""
+    delegation: Delegation | None = None
 
     @property
     def attempt(self) -> int:
@@ -149,3 +211,11 @@ class RunState(Struct, omit_defaults=True):
     read_calls: int = 0
     redundant_reads: int = 0
     usage: UsageSum = field(default_factory=UsageSum)
+    rules: list[ApprovalRule] = field(default_factory=list)
+    """What a person has allowed for the rest of the run."""
+    agents: dict[str, JsonObject] = field(default_factory=dict)
+    """The saved agents that the run took along, by id."""
+    subagents: dict[str, NodeState] = field(default_factory=dict)
+    """The latest call of each subagent, by actor id."""
+    earlier_transcripts: dict[str, list[TranscriptItem]] = field(default_factory=dict)
+    """What the earlier calls of subagents said, by conversation id."""

@@ -1,30 +1,26 @@
 """A turn in which the model called tools: judge each call, run them in order, give results back.
 
 Each call is decided by itself. Calls before an undecided one run, those after it wait, and the
-results go back to the model together, in call order.
+results go back to the model together, in call order. Calls of subagents are carried out here and
+go to no tool port; those that stand next to each other run side by side.
 """
 
 from __future__ import annotations
 
 import msgspec
 
-from engine.run import feedback
-from engine.run.approval_policy import Verdict, call_digest, decide
+from engine.run import feedback, subagents
+from engine.run.actors import conversation_id_of
+from engine.run.admission import judge, judge_again, settle, settle_with_error
 from engine.run.budgets import BAD_ARGUMENT_TURNS_TO_FAIL
 from engine.run.file_changes import merge_reads, relativise_arguments
-from engine.run.plan_mode import denial, is_draft_mutation, is_seal_result, sealed_arguments
-from engine.run.run_context import NodeFacts, RunContext
-from engine.run.scheduling import call_model, fail_node
+from engine.run.plan_mode import is_seal_result, sealed_arguments
+from engine.run.run_context import RunContext
+from engine.run.scheduling import call_model, fail_node, say_as_user
 from engine.run.state import CallPhase, NodePhase, NodeState, ToolTurn, TurnCall
-from engine.vocabulary.effects import AdmittedCall, RunTools
-from engine.vocabulary.events import (
-    ToolApprovalRequested,
-    ToolApproved,
-    ToolCallProposed,
-    ToolCompleted,
-    ToolDenied,
-)
-from engine.vocabulary.inputs import ToolDecided, ToolsFinished
+from engine.vocabulary.effects import AdmittedCall, InspectCalls, RunTools
+from engine.vocabulary.events import ToolCallProposed, ToolCompleted, ToolStarted
+from engine.vocabulary.inputs import ToolsFinished
 from engine.vocabulary.messages import (
     AssistantMessage,
     CallItem,
@@ -33,16 +29,16 @@ from engine.vocabulary.messages import (
     ToolCallsTurn,
     UserMessage,
 )
-from engine.vocabulary.report import PendingApproval
 from engine.vocabulary.tools import (
-    SEAL_PLAN_TOOL,
-    ApprovalMode,
-    ToolAccessPolicy,
+    DECLARE_SUBAGENTS_TOOL,
+    SUBAGENT_TOOLS,
     ToolCall,
     ToolEffects,
     ToolResult,
-    ToolTier,
 )
+
+# Looked up once: members of an enumeration are slow to get at, and each turn asks for them often.
+_SETTLED, _ADMITTED, _RUNNING = CallPhase.SETTLED, CallPhase.ADMITTED, CallPhase.RUNNING
 
 
 def open_turn(run: RunContext, node: NodeState, reply: ToolCallsTurn) -> None:
@@ -58,7 +54,7 @@ def open_turn(run: RunContext, node: NodeState, reply: ToolCallsTurn) -> None:
     for call in calls:
         node.transcript.append(CallItem(call))
         run.events.append(ToolCallProposed(node.id, facts.label, call))
-        turn.calls.append(_judge(run, node, facts, call, turn))
+        turn.calls.append(judge(run, node, facts, call, turn))
     if _too_many_unreadable(node, calls):
         node.turn = turn
         close_turn(run, node, feedback.NOT_RUN)
@@ -66,10 +62,6 @@ def open_turn(run: RunContext, node: NodeState, reply: ToolCallsTurn) -> None:
         return
     node.turn = turn
     run.enter(node, NodePhase.TOOLS)
-    for turn_call in turn.calls:
-        if turn_call.approval_id:
-            run.approvals[turn_call.approval_id] = node.id
-            run.events.append(ToolApprovalRequested(pending_approval(facts, turn_call)))
     advance(run, node)
 
 
@@ -93,101 +85,131 @@ def _too_many_unreadable(node: NodeState, calls: list[ToolCall]) -> bool:
     return node.counters.bad_arguments >= BAD_ARGUMENT_TURNS_TO_FAIL
 
 
-def _judge(
-    run: RunContext, node: NodeState, facts: NodeFacts, call: ToolCall, turn: ToolTurn
-) -> TurnCall:
-    """What becomes of one call: refused, put before a person, or admitted."""
-    definition = run.catalog.definition(call.name)
-    tier = definition.tier if definition is not None else ToolTier.WRITE
-    if call.arguments_error is not None:
-        return _settle(run, node, call, tier, feedback.invalid_arguments(call))
-    if call.name == "write" and call.arguments.get("content") is None:
-        turn.note = feedback.INCOMPLETE_WRITE
-        return _settle(run, node, call, tier, feedback.invalid_write(call))
-    mode = run.approval_mode(node, facts)
-    is_source = run.is_plan_source(node.id)
-    refusal = denial(call, tier=tier, policy=run.policy, is_source=is_source, mode=mode)
-    if refusal is None and definition is None:
-        return _settle(run, node, call, tier, _unavailable(run, node, facts, call))
-    verdict = _verdict(run, call, tier, mode) if refusal is None else Verdict.DENY
-    if verdict is Verdict.DENY:
-        reason = refusal or feedback.read_only_denial(call.name)
-        run.events.append(ToolDenied("", node.id, call.id, call.name, reason))
-        return _settle(run, node, call, tier, reason, denied=True)
-    digest = call_digest((node.id,), call.name, call.arguments)
-    if verdict is Verdict.AUTO_ALLOW:
-        return TurnCall(call, CallPhase.ADMITTED, tier, digest)
-    return TurnCall(call, CallPhase.UNDECIDED, tier, digest, run.identifier())
-
-
-def _verdict(run: RunContext, call: ToolCall, tier: ToolTier, mode: ApprovalMode) -> Verdict:
-    if run.policy is ToolAccessPolicy.PLANNING:
-        if call.name == SEAL_PLAN_TOOL:
-            return Verdict.PROMPT
-        if is_draft_mutation(call):
-            return Verdict.AUTO_ALLOW
-    return decide(mode, tier)
-
-
-def _unavailable(run: RunContext, node: NodeState, facts: NodeFacts, call: ToolCall) -> str:
-    offered = run.catalog.offered(node.id, run.approval_mode(node, facts), run.policy)
-    return feedback.unavailable_tool(call.name, [tool.name for tool in offered])
-
-
-def _settle(
-    run: RunContext,
-    node: NodeState,
-    call: ToolCall,
-    tier: ToolTier,
-    content: str,
-    *,
-    denied: bool = False,
-) -> TurnCall:
-    result = ToolResult(call.id, call.name, content, is_error=True)
-    if not denied:
-        run.events.append(ToolCompleted(node.id, call.id, call.name, content, is_error=True))
-    return TurnCall(call, CallPhase.SETTLED, tier, result=result)
-
-
-def pending_approval(facts: NodeFacts, turn_call: TurnCall) -> PendingApproval:
-    """What a person is asked about one call."""
-    return PendingApproval(
-        turn_call.approval_id,
-        facts.id,
-        facts.label,
-        turn_call.call,
-        turn_call.tier,
-        turn_call.digest,
-        (facts.id,),
-        turn_call.reason,
-    )
-
-
 def advance(run: RunContext, node: NodeState) -> None:
     """Run what stands before the first undecided call; close the turn when all have results."""
     turn = node.turn
-    if turn is None or turn.batch_id:
+    if turn is None:
         return
-    batch: list[TurnCall] = []
+    upcoming: list[TurnCall] = []
+    delegates: bool | None = None
+    is_blocked = must_ask = False
     for turn_call in turn.calls:
-        if turn_call.phase is CallPhase.ADMITTED:
-            batch.append(turn_call)
-        elif turn_call.phase is CallPhase.UNDECIDED:
-            break
-    if batch:
-        node.batch += 1
-        turn.batch_id = batch_id_of(node.id, node.batch)
-        for turn_call in batch:
-            turn_call.phase = CallPhase.RUNNING
-        calls = tuple([AdmittedCall(c.call, c.digest) for c in batch])
-        label = run.facts[node.id].label
-        run.effects.append(RunTools(node.id, label, turn.batch_id, calls, run.policy, (node.id,)))
-        run.note_turn(node)
-    elif all(turn_call.result is not None for turn_call in turn.calls):
+        phase = turn_call.phase
+        if phase is _SETTLED:
+            continue
+        if phase is _ADMITTED or phase is _RUNNING:
+            if is_blocked:
+                continue
+            to_subagent = turn_call.call.name in SUBAGENT_TOOLS
+            if delegates is not None and delegates is not to_subagent:
+                is_blocked = True
+                continue
+            delegates = to_subagent
+            if phase is _ADMITTED:
+                upcoming.append(turn_call)
+        else:
+            is_blocked = True
+            must_ask = must_ask or phase is CallPhase.PROMPTED
+    if must_ask and not turn.inspection_id:
+        _inspect(run, node, turn)
+    if delegates is None and not is_blocked:
         close_turn(run, node, feedback.NOT_RUN)
         call_model(run, node)
-    else:
+    elif not upcoming or turn.batch_id:
         run.note_turn(node)
+    elif delegates:
+        _delegate(run, node, upcoming)
+    else:
+        _run(run, node, turn, upcoming)
+
+
+def _run(run: RunContext, node: NodeState, turn: ToolTurn, upcoming: list[TurnCall]) -> None:
+    facts = run.facts[node.id]
+    node.batch += 1
+    turn.batch_id = batch_id_of(node.id, node.batch)
+    for turn_call in upcoming:
+        turn_call.phase = _RUNNING
+    calls = tuple([AdmittedCall(c.call, c.digest, c.is_bound) for c in upcoming])
+    run.effects.append(
+        RunTools(
+            node.id,
+            facts.label,
+            turn.batch_id,
+            calls,
+            run.policy,
+            facts.path,
+            conversation_id_of(node),
+            run.approval_mode(node, facts),
+        )
+    )
+    run.note_turn(node)
+
+
+def _inspect(run: RunContext, node: NodeState, turn: ToolTurn) -> None:
+    """Have looked up what the calls would touch that a person is to be asked about."""
+    asked = [turn_call for turn_call in turn.calls if turn_call.phase is CallPhase.PROMPTED]
+    node.batch += 1
+    turn.inspection_id = batch_id_of(node.id, node.batch)
+    for turn_call in asked:
+        turn_call.phase = CallPhase.INSPECTING
+    calls = tuple([turn_call.call for turn_call in asked])
+    path, conversation = run.facts[node.id].path, conversation_id_of(node)
+    run.effects.append(
+        InspectCalls(node.id, turn.inspection_id, calls, run.policy, path, conversation)
+    )
+
+
+def forget_inspection(turn: ToolTurn) -> None:
+    """The inspection that is under way will not be answered: it has to be made again."""
+    turn.inspection_id = ""
+    for turn_call in turn.calls:
+        if turn_call.phase is CallPhase.INSPECTING:
+            turn_call.phase = CallPhase.PROMPTED
+
+
+def _delegate(run: RunContext, node: NodeState, upcoming: list[TurnCall]) -> None:
+    """Carry out calls that have to do with subagents; those that were put to work go on alone."""
+    run.note_turn(node)
+    begun: list[NodeState] = []
+    has_settled = False
+    for turn_call in upcoming:
+        call = turn_call.call
+        if call.name == DECLARE_SUBAGENTS_TOOL:
+            run.events.append(ToolStarted(node.id, call.id, call.name, call.arguments))
+            content, is_error = subagents.declare(run, node, call)
+            settle(run, node, turn_call, content, is_error=is_error)
+            has_settled = True
+        elif not subagents.is_at_work(node, subagents.called_id(call.arguments)):
+            run.events.append(ToolStarted(node.id, call.id, call.name, call.arguments))
+            actor = subagents.begin(run, node, turn_call)
+            if isinstance(actor, NodeState):
+                begun.append(actor)
+            else:
+                settle_with_error(run, node, turn_call, actor)
+                has_settled = True
+    for actor in begun:
+        say_as_user(run, actor, subagents.opening_words(run, actor))
+        call_model(run, actor)
+    if has_settled:
+        advance(run, node)
+
+
+def settle_ended(run: RunContext) -> None:
+    """Give the callers of subagents that have ended their results, and let them go on."""
+    while run.ended:
+        actor = run.ended.pop(0)
+        delegation, step = actor.delegation, subagents.step_of(actor)
+        assert delegation is not None
+        assert isinstance(step, subagents.Done)
+        caller = run.state.nodes[delegation.node_id]
+        assert caller.turn is not None
+        turn_call = next(
+            call
+            for call in caller.turn.calls
+            if call.actor_id == actor.id and call.phase is CallPhase.RUNNING
+        )
+        settle(run, caller, turn_call, step.content, is_error=step.is_error)
+        advance(run, caller)
 
 
 def batch_id_of(node_id: str, serial: int) -> str:
@@ -230,14 +252,17 @@ def take_results(run: RunContext, node: NodeState, finished: ToolsFinished) -> N
     record_effects(run, node, finished.effects)
     by_call = {result.call_id: result for result in finished.results}
     for turn_call in turn.calls:
-        if turn_call.phase is not CallPhase.RUNNING:
+        if turn_call.phase is not _RUNNING:
             continue
         call = turn_call.call
         result = by_call.get(call.id)
         if result is None:
             result = ToolResult(call.id, call.name, feedback.NOT_COMPLETED, is_error=True)
+        if result.drifted:
+            judge_again(run, node, turn_call)
+            continue
         turn_call.result = result
-        turn_call.phase = CallPhase.SETTLED
+        turn_call.phase = _SETTLED
         if is_seal_result(result):
             _record_as_sealed(node, result)
     advance(run, node)
@@ -257,7 +282,9 @@ def _record_as_sealed(node: NodeState, result: ToolResult) -> None:
 
 
 def record_effects(run: RunContext, node: NodeState, effects: ToolEffects) -> None:
-    """Keep what the calls changed and read, for the node's descendants."""
+    """Keep what the calls changed and read, for the descendants of the node they count to."""
+    if node.delegation is not None:
+        node = run.state.nodes[node.delegation.node_id]
     if effects.file_changes:
         changes = run.changed_files.setdefault(node.id, [])
         changes.extend(effects.file_changes)
@@ -269,24 +296,3 @@ def record_effects(run: RunContext, node: NodeState, effects: ToolEffects) -> No
         run.state.read_calls += 1
         if any(path in run.reads.get(a, ()) for a in run.ancestors(node.id)):
             run.state.redundant_reads += 1
-
-
-def decide_call(run: RunContext, node: NodeState, decided: ToolDecided) -> None:
-    """Apply a person's decision to the one call that it names."""
-    turn = node.turn
-    assert turn is not None
-    turn_call = next(c for c in turn.calls if c.approval_id == decided.approval_id)
-    call = turn_call.call
-    del run.approvals[decided.approval_id]
-    if decided.allow:
-        run.state.verdicts[decided.approval_id] = "allowed"
-        turn_call.phase = CallPhase.ADMITTED
-        run.events.append(ToolApproved(decided.approval_id, node.id, call.id, call.name))
-    else:
-        run.state.verdicts[decided.approval_id] = "denied"
-        reason = feedback.denied_by_person(call.name, decided.reason)
-        turn_call.phase = CallPhase.SETTLED
-        turn_call.result = ToolResult(call.id, call.name, reason, is_error=True)
-        run.events.append(ToolDenied(decided.approval_id, node.id, call.id, call.name, reason))
-    run.note_turn(node)
-    advance(run, node)

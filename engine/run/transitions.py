@@ -1,4 +1,7 @@
-"""The table: what each input does to a node in each phase, and where the node may be after it.
+"""The table: what each input does to an actor in each phase, and where it may be after it.
+
+Nodes and subagents are moved by the same rows. A subagent never waits to be retried: where a node
+would be interrupted or failed, it is done, and its caller has an error.
 
 What is not in the table is an `IllegalInput`. An action named `refuse_...` raises an
 `InteractionError` and changes nothing.
@@ -10,12 +13,14 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from engine.run import interactions
+from engine.run.decisions import decide_call, take_inspections
 from engine.run.replies import take_reply
 from engine.run.run_context import RunContext
 from engine.run.scheduling import call_model
 from engine.run.state import NodePhase, NodeState
-from engine.run.tool_turns import decide_call, take_results
+from engine.run.tool_turns import take_results
 from engine.vocabulary.inputs import (
+    CallsInspected,
     EditBatchReverted,
     HumanAnswered,
     MessageQueued,
@@ -33,7 +38,7 @@ P = NodePhase
 
 
 class Transition(NamedTuple):
-    """What is done, and every phase in which it may leave the node."""
+    """What is done, and every phase in which it may leave the actor."""
 
     action: Action
     leads_to: frozenset[NodePhase]
@@ -58,7 +63,7 @@ _REPLY = _row(
     P.INTERRUPTED,
     P.DONE,
 )
-_INTERRUPT = _row(interactions.interrupt, P.INTERRUPTED)
+_INTERRUPT = _row(interactions.interrupt, P.INTERRUPTED, P.DONE)
 _RETRY = _row(interactions.retry, P.CALLING)
 _RETRY_BY_MESSAGE = _row(interactions.retry_by_message, P.CALLING)
 
@@ -66,8 +71,9 @@ TABLE: dict[tuple[NodePhase, type], Transition] = {
     (P.CALLING, ModelReplied): _REPLY,
     (P.CALLING, NodeInterruptAsked): _INTERRUPT,
     (P.CALLING, MessageQueued): _row(interactions.queue_message, P.CALLING),
-    (P.TOOLS, ToolsFinished): _row(take_results, P.TOOLS, P.CALLING),
-    (P.TOOLS, ToolDecided): _row(decide_call, P.TOOLS, P.CALLING),
+    (P.TOOLS, ToolsFinished): _row(take_results, P.TOOLS, P.CALLING, P.DONE),
+    (P.TOOLS, CallsInspected): _row(take_inspections, P.TOOLS, P.CALLING),
+    (P.TOOLS, ToolDecided): _row(decide_call, P.TOOLS, P.CALLING, P.DONE),
     (P.TOOLS, NodeInterruptAsked): _INTERRUPT,
     (P.TOOLS, MessageQueued): _row(interactions.queue_message, P.TOOLS),
     (P.BACKOFF, TimerFired): _row(call_again, P.CALLING),

@@ -6,9 +6,19 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from engine.graph.agents import CallableAgent
 from engine.graph.workflow import Workflow
 from engine.run.interactive_engine import InteractiveEngine
-from engine.vocabulary.effects import CallModel, CancelWork, Effect, Finish, RunTools, Step, Wait
+from engine.vocabulary.effects import (
+    CallModel,
+    CancelWork,
+    Effect,
+    Finish,
+    InspectCalls,
+    RunTools,
+    Step,
+    Wait,
+)
 from engine.vocabulary.errors import CallFailure
 from engine.vocabulary.events import RunEvent
 from engine.vocabulary.inputs import EngineInput, Entrypoint, TimerFired
@@ -17,6 +27,7 @@ from engine.vocabulary.report import NeedsInteraction, RunOutcome
 from engine.vocabulary.requests import AgentRequest
 from engine.vocabulary.tools import (
     ApprovalMode,
+    CallInspection,
     ToolAccessPolicy,
     ToolCall,
     ToolConcurrency,
@@ -146,6 +157,8 @@ class World:
         engine: InteractiveEngine | None = None,
         project_root: str | None = None,
         tool_results: Callable[[ToolCall], ToolResult] | None = None,
+        inspect: Callable[[ToolCall], CallInspection] | None = None,
+        agents: Mapping[str, CallableAgent] | None = None,
     ) -> None:
         self.flow = flow
         self.catalog = Catalog(*tools)
@@ -157,6 +170,7 @@ class World:
             catalog=self.catalog,
             entrypoint=Entrypoint(text),
             project_root=project_root,
+            agents=agents or {},
         )
         self.script = {
             node: reply if callable(reply) else deque(reply)
@@ -170,6 +184,7 @@ class World:
         self.requests: list[AgentRequest] = []
         self.calls: dict[str, CallModel] = {}
         self.batches: dict[str, RunTools] = {}
+        self.inspections: dict[str, InspectCalls] = {}
         self.timers: dict[str, float] = {}
         self.cancelled: list[str] = []
         self.executed: list[ToolCall] = []
@@ -177,6 +192,7 @@ class World:
         self._tool_results = tool_results or (
             lambda call: ToolResult(call.id, call.name, f"result of {call.name}")
         )
+        self._inspect = inspect or (lambda call: CallInspection(call.id))
 
     def apply(self, step: Step) -> Step:
         """Take a step that a test made and, unless `manual`, carry it out to the end."""
@@ -198,11 +214,14 @@ class World:
                 self.calls[effect.node_id] = effect
             case RunTools():
                 self.batches[effect.node_id] = effect
+            case InspectCalls():
+                assert effect.node_id not in self.inspections
+                self.inspections[effect.node_id] = effect
             case Wait():
                 self.timers[effect.node_id] = effect.until
             case CancelWork():
                 self.cancelled.append(effect.node_id)
-                for open_work in (self.calls, self.batches, self.timers):
+                for open_work in (self.calls, self.batches, self.inspections, self.timers):
                     open_work.pop(effect.node_id, None)
             case Finish():
                 self.outcome = effect.outcome
@@ -214,8 +233,10 @@ class World:
 
     def settle(self) -> None:
         """Answer everything that is open, in node order, until nothing is."""
-        while self.calls or self.batches or self.timers:
-            if self.calls:
+        while self.calls or self.batches or self.inspections or self.timers:
+            if self.inspections:
+                self.finish_inspection(min(self.inspections))
+            elif self.calls:
                 node_id = min(self.calls)
                 self.reply(node_id, self._scripted(self.calls[node_id].request))
             elif self.batches:
@@ -247,6 +268,14 @@ class World:
         self._take(step)
         return step
 
+    def finish_inspection(self, node_id: str) -> Step:
+        """Say what the calls would touch that a node wants to ask about."""
+        looked_up = self.inspections.pop(node_id)
+        found = tuple(self._inspect(call) for call in looked_up.calls)
+        step = self.engine.on_calls_inspected(node_id, looked_up.batch_id, found, self.now)
+        self._take(step)
+        return step
+
     def fire(self, node_id: str) -> Step:
         """Let a node's timer fire when its time has come."""
         self.now = max(self.now, self.timers.pop(node_id))
@@ -275,4 +304,5 @@ class World:
         )
         world = World(self.flow, engine=engine, manual=self.manual)
         world.script, world.now, world.catalog = self.script, self.now, self.catalog
+        world._tool_results, world._inspect = self._tool_results, self._inspect
         return world

@@ -12,7 +12,15 @@ from engine.graph.workflow import Workflow
 from engine.run.interactive_engine import InteractiveEngine
 from engine.run.state import NodePhase
 from engine.run.transitions import TABLE
-from engine.vocabulary.effects import CallModel, CancelWork, Finish, RunTools, Step, Wait
+from engine.vocabulary.effects import (
+    CallModel,
+    CancelWork,
+    Finish,
+    InspectCalls,
+    RunTools,
+    Step,
+    Wait,
+)
 from engine.vocabulary.errors import (
     CallInterrupted,
     EmptyTurn,
@@ -25,6 +33,7 @@ from engine.vocabulary.errors import (
     TruncatedOutput,
 )
 from engine.vocabulary.inputs import (
+    CallsInspected,
     EngineInput,
     HumanAnswered,
     MessageQueued,
@@ -77,6 +86,7 @@ class Open:
     def __init__(self) -> None:
         self.calls: dict[str, CallModel] = {}
         self.batches: dict[str, RunTools] = {}
+        self.inspections: dict[str, InspectCalls] = {}
         self.timers: dict[str, float] = {}
         self.finished: Finish | None = None
 
@@ -90,11 +100,15 @@ class Open:
                 case RunTools():
                     assert effect.node_id not in self.batches
                     self.batches[effect.node_id] = effect
+                case InspectCalls():
+                    assert effect.node_id not in self.inspections
+                    self.inspections[effect.node_id] = effect
                 case Wait():
                     self.timers[effect.node_id] = effect.until
                 case CancelWork():
                     self.calls.pop(effect.node_id, None)
                     self.batches.pop(effect.node_id, None)
+                    self.inspections.pop(effect.node_id, None)
                     self.timers.pop(effect.node_id, None)
                 case Finish():
                     self.finished = effect
@@ -105,6 +119,7 @@ def next_input(data: st.DataObject, open_work: Open, engine: InteractiveEngine) 
     choices: list[Any] = []
     choices += [("reply", node) for node in sorted(open_work.calls)] * 4
     choices += [("tools", node) for node in sorted(open_work.batches)] * 4
+    choices += [("inspect", node) for node in sorted(open_work.inspections)] * 4
     choices += [("timer", node) for node in sorted(open_work.timers)] * 2
     choices += [("decide", p.approval_id) for p in engine.waiting().approvals] * 2
     choices += [("answer", ""), ("retry", ""), ("interrupt", ""), ("message", "")]
@@ -118,6 +133,8 @@ def next_input(data: st.DataObject, open_work: Open, engine: InteractiveEngine) 
             some = batch.calls[: data.draw(st.integers(0, len(batch.calls)))]
             results = tuple(ToolResult(c.call.id, c.call.name, "r") for c in some)
             return ToolsFinished(name, batch.batch_id, results, 1)
+        case "inspect":
+            return CallsInspected(name, open_work.inspections.pop(name).batch_id, (), 1)
         case "timer":
             open_work.timers.pop(name)
             return TimerFired(name, 1)
@@ -137,16 +154,19 @@ def check(engine: InteractiveEngine, open_work: Open, before: dict[str, NodePhas
     for node in "abcd":
         state = engine.state_of(node)
         at_work = state.phase in {NodePhase.CALLING, NodePhase.BACKOFF} or (
-            state.phase is NodePhase.TOOLS and state.turn is not None and state.turn.batch_id != ""
+            state.turn is not None and (state.turn.batch_id or state.turn.inspection_id) != ""
         )
         assert at_work == (
-            node in open_work.calls or node in open_work.batches or node in open_work.timers
+            node in open_work.calls
+            or node in open_work.batches
+            or node in open_work.inspections
+            or node in open_work.timers
         )
         called = [i.call.id for i in state.transcript if isinstance(i, CallItem)]
         answered = [i.result.call_id for i in state.transcript if isinstance(i, ResultItem)]
         open_calls = [c.call.id for c in state.turn.calls] if state.turn is not None else []
         assert called == answered + open_calls
-    idle = not (open_work.calls or open_work.batches or open_work.timers)
+    idle = not (open_work.calls or open_work.batches or open_work.inspections or open_work.timers)
     assert (open_work.finished is not None) == (idle or engine.is_over)
 
 
@@ -223,6 +243,9 @@ def helpful_input(open_work: Open, engine: InteractiveEngine) -> EngineInput:
     if open_work.batches:
         node, batch = open_work.batches.popitem()
         return ToolsFinished(node, batch.batch_id, (), 2)
+    if open_work.inspections:
+        node, looked_up = open_work.inspections.popitem()
+        return CallsInspected(node, looked_up.batch_id, (), 2)
     if open_work.timers:
         return TimerFired(open_work.timers.popitem()[0], 2)
     waiting = engine.waiting()

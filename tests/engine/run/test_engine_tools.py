@@ -205,7 +205,7 @@ def test_paths_inside_the_project_become_relative_before_anything_sees_them() ->
     turn = calls(
         ("read", {"path": "/repo/src/x.py"}),
         ("find", {"paths": ["/repo", "/else/y"]}),
-        ("bash", {"command": "ls", "cwd": "/repo"}),
+        ("bash", {"command": "make", "cwd": "/repo"}),
     )
     world = World(flow, {"a": [turn]}, tools=("read", "find", "bash"), project_root="/repo").start()
 
@@ -213,7 +213,7 @@ def test_paths_inside_the_project_become_relative_before_anything_sees_them() ->
     assert arguments == [
         {"path": "src/x.py"},
         {"paths": [".", "/else/y"]},
-        {"command": "ls", "cwd": "."},
+        {"command": "make", "cwd": "."},
     ]
 
 
