@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 
 CODE_EXTENSIONS = frozenset({".rs", ".ts", ".tsx", ".js", ".jsx", ".py", ".go", ".java", ".kt"})
 
@@ -16,25 +16,26 @@ _DECLARATION = re.compile(
 _STRINGS_AND_COMMENTS = re.compile(
     r""""(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`(?:\\.|[^`\\])*`|//.*|/\*.*?\*/"""
 )
+# Nobody writes longer lines by hand, and the patterns above could take very long over them.
+_MAX_LINE_LENGTH = 2000
 
 
-def outline(lines: Sequence[str], extension: str) -> list[tuple[int, str]]:
-    """Give (line number from 1, line) for each declaration; empty where none is found.
+def outline(lines: Iterable[str], extension: str) -> Iterator[tuple[int, str]]:
+    """Give (line number from 1, line) for each declaration; nothing where there is none.
 
     In languages with braces only declarations at depth 0 or 1 count; strings and comments are
-    kept out of the count as far as one line shows them.
+    kept out of the count as far as one line shows them. `extension` is the file's, in lower case
+    with its dot.
     """
     if extension not in CODE_EXTENSIONS:
-        return []
-    found: list[tuple[int, str]] = []
+        return
     depth = 0
     for number, line in enumerate(lines, start=1):
-        text = line.strip()
+        text = line[:_MAX_LINE_LENGTH].strip()
         if not text or text.startswith(("//", "#")):
             continue
         if depth <= 1 and _DECLARATION.match(text):
-            found.append((number, line.rstrip()))
+            yield number, line.rstrip()
         if extension != ".py":
-            code = _STRINGS_AND_COMMENTS.sub("", text)
+            code = _STRINGS_AND_COMMENTS.sub("", text) if len(line) <= _MAX_LINE_LENGTH else line
             depth = max(0, depth + code.count("{") - code.count("}"))
-    return found

@@ -4,11 +4,16 @@ import asyncio
 import os
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from engine.vocabulary.tools import ReadRecord
-from orchestration.tools.builtin.read import DEFINITION, READ
-from orchestration.tools.tool import FailureKind, ToolFailure, ToolOutput
+from engine.vocabulary.tools import ReadRecord, ToolConcurrency, ToolTier
+from orchestration.tools.builtin.find import FIND
+from orchestration.tools.builtin.ls import LS
+from orchestration.tools.builtin.read import READ
+from orchestration.tools.builtin.search import SEARCH
+from orchestration.tools.file_edits.file_memory import digest_of
+from orchestration.tools.tool import FailureKind, Tool, ToolFailure, ToolOutput
 from tests.support.tool_bench import context_in, services
 
 
@@ -196,11 +201,24 @@ def test_a_path_that_leaves_is_refused(reader: Reader, path: str) -> None:
     assert f"'{path}'" in str(failure)
 
 
-def test_what_is_not_utf8_is_refused(reader: Reader) -> None:
-    (reader.root / "bin").write_bytes(b"ab\xff\xfe")
-    failure = reader.failure("bin")
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"ab\xff\xfe", "not UTF-8 text (byte 2 of 4"),
+        ("\ufeffab\n".encode() + b"\xe9", "not UTF-8 text (byte 6 of 7"),
+        (("line\n" * 40_000).encode() + "é".encode("latin-1"), "byte 200000 of 200001"),
+        ("text".encode("utf-16"), "UTF-16"),
+        ("text".encode("utf-16-be"), "binary"),
+        (b"\x7fELF\x00\x01", "binary file (byte 4 of 6"),
+        (b"\xed\xa0\x80", "not UTF-8 text (byte 0 of 3"),
+    ],
+)
+@pytest.mark.parametrize("selector", ["", ":raw", ":1-2"])
+def test_what_is_not_utf8_is_refused(reader: Reader, data: bytes, why: str, selector: str) -> None:
+    (reader.root / "bin").write_bytes(data)
+    failure = reader.failure(f"bin{selector}")
     assert failure.kind is FailureKind.FAILED
-    assert "byte 2" in str(failure)
+    assert why in str(failure)
 
 
 def test_a_pipe_is_refused_and_not_waited_for(reader: Reader) -> None:
@@ -208,9 +226,87 @@ def test_a_pipe_is_refused_and_not_waited_for(reader: Reader) -> None:
     assert reader.failure("pipe").kind is FailureKind.FAILED
 
 
-@pytest.mark.parametrize("path", ["https://example.org/x", "artifact:1"])
-def test_addresses_that_are_no_files_are_refused(reader: Reader, path: str) -> None:
-    assert reader.failure(path).kind is FailureKind.INVALID_ARGS
+def test_an_artifact_is_read_whole_and_by_lines(reader: Reader) -> None:
+    text = "".join(f"row {n} ä\n" for n in range(1, 9001))
+    stored = reader.context.services.artifacts.save(text, "bash")
+    address = f"artifact:{stored.id}"
+    whole = reader.output(f"{address}:raw")
+    assert whole.whole
+    assert whole.content == text
+    assert reader.lines(f"{address}:8999-")[1:] == ["8999:row 8999 ä", "9000:row 9000 ä"]
+    assert reader.output(f"{address}:raw:2-3").content == "row 2 ä\nrow 3 ä"
+    assert reader.output(address).effects.reads == ()
+
+
+def test_an_artifact_comes_in_pages(reader: Reader) -> None:
+    text = "".join(f"{n} {'ö' * 500}\n" for n in range(1, 201))
+    address = f"artifact:{reader.context.services.artifacts.save(text, 'bash').id}"
+    page = reader.output(address)
+    *shown, notice = page.content.split("\n")[1:]
+    assert len(page.content.encode()) <= 51_000
+    assert 40 <= len(shown) < 50
+    assert notice == f"[{len(shown)} of 200 lines; read {address}:{len(shown) + 1}- for the rest]"
+    assert all(line.endswith("ö" * 500) for line in shown)
+
+
+@pytest.mark.parametrize("name", ["1", "nothing", "00000000-0000-4000-8000-000000000000", "../x"])
+def test_an_unknown_artifact_lived_only_for_its_run(reader: Reader, name: str) -> None:
+    failure = reader.failure(f"artifact:{name}")
+    assert failure.kind is FailureKind.NOT_FOUND
+    assert "only as long as their run" in str(failure)
+
+
+def test_the_plan_is_read_as_it_stands(reader: Reader) -> None:
+    missing = reader.failure("run://PLAN.md")
+    assert missing.kind is FailureKind.NOT_FOUND
+    reader.context.services.plan.write("# Plan\n\n1. look\n")
+    output = reader.output("run://PLAN.md:3")
+    assert output.content.split("\n")[1:] == ["3:1. look"]
+    assert output.effects.reads == ()
+    assert output.effects.read_call_paths == ("run://PLAN.md",)
+    assert not list(reader.root.glob("**/PLAN.md"))
+
+
+def test_a_sealed_plan_is_no_draft_any_more(reader: Reader) -> None:
+    reader.context.services.plan.write("# Plan\n")
+    sealed = reader.context.services.plan.seal()
+    assert reader.failure("run://PLAN.md").kind is FailureKind.FAILED
+    assert reader.output(f"artifact:{sealed.id}:raw").content == "# Plan\n"
+
+
+@pytest.mark.parametrize("selector", ["", ":2", ":raw"])
+def test_what_was_read_counts_as_seen(reader: Reader, selector: str) -> None:
+    data = (reader.root / "ten.txt").read_bytes()
+    files = reader.context.services.files
+    real = (reader.root / "ten.txt").resolve()
+    assert files.last_seen("n", real) is None
+    reader.output(f"ten.txt{selector}")
+    assert files.last_seen("n", real) == digest_of(data)
+    assert files.last_seen("another", real) is None
+
+
+def test_each_conversation_sees_for_itself(reader: Reader) -> None:
+    context = msgspec.structs.replace(reader.context, caller_id="n/helper#1")
+    asyncio.run(LS.run({"path": "ten.txt"}, context))  # type: ignore[arg-type]
+    files = reader.context.services.files
+    real = (reader.root / "ten.txt").resolve()
+    assert files.last_seen("n/helper#1", real) is not None
+    assert files.last_seen("n", real) is None
+
+
+def test_what_was_refused_does_not_count_as_seen(reader: Reader) -> None:
+    (reader.root / "bin").write_bytes(b"ab\0")
+    reader.failure("bin")
+    real = (reader.root / "bin").resolve()
+    assert reader.context.services.files.last_seen("n", real) is None
+
+
+def test_ls_is_read_under_another_name(reader: Reader) -> None:
+    (reader.root / "sub").mkdir()
+    answer: ToolOutput = asyncio.run(LS.run({"path": "."}, reader.context))  # type: ignore[arg-type]
+    assert answer == reader.output(".")
+    assert LS.definition.name == "ls"
+    assert answer.content.split("\n") == ["¶. (directory)", "sub/", "ten.txt"]
 
 
 def test_a_handoff_document_is_read_by_its_address(tmp_path: Path) -> None:
@@ -234,8 +330,54 @@ def test_an_unknown_document_is_not_found(tmp_path: Path, address: str) -> None:
     assert reader.failure(address).kind is FailureKind.NOT_FOUND
 
 
-def test_the_schema_describes_each_property_and_takes_an_intent() -> None:
-    schema = DEFINITION.input_schema
+@pytest.mark.parametrize("tool", [READ, LS, SEARCH, FIND], ids=lambda t: t.definition.name)
+def test_the_schemas_describe_each_property_and_take_an_intent(tool: Tool) -> None:
+    schema = tool.definition.input_schema
     assert schema["additionalProperties"] is False
     assert all(prop["description"] for prop in schema["properties"].values())
     assert schema["properties"]["_i"]["type"] == ["string", "null"]
+    assert "_i" not in schema["required"]
+    assert tool.definition.tier is ToolTier.READ
+    assert tool.definition.concurrency is ToolConcurrency.SHARED
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("a.txt", True),
+        (".", True),
+        ("https://example.org/", False),
+        (" HTTP://example.org", False),
+        ("run://PLAN.md", False),
+        ("artifact:x", False),
+    ],
+)
+def test_only_what_lies_in_files_is_cached(path: str, expected: bool) -> None:
+    assert READ.is_cacheable is not None
+    assert READ.is_cacheable({"path": path}) is expected
+
+
+def test_too_much_at_once_is_refused_with_the_way_out(reader: Reader) -> None:
+    (reader.root / "huge.txt").write_text(("x" * 99 + "\n") * 45_000)
+    for selector in (":raw", ":1-:raw", ":1-"):
+        failure = reader.failure(f"huge.txt{selector}")
+        assert failure.kind is FailureKind.INVALID_ARGS
+        assert "ask for fewer lines" in str(failure)
+    assert len(reader.lines("huge.txt:40001-40010")) == 11
+
+
+def test_names_with_blanks_at_their_ends_are_found_as_they_are(reader: Reader) -> None:
+    (reader.root / "odd ").write_text("odd")
+    assert reader.lines("odd ")[1:] == ["1:odd"]
+    assert reader.lines(" ten.txt:1\n")[1:] == ["1:line 1"]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_every_line_end_ends_a_line(reader: Reader, end: str) -> None:
+    (reader.root / "ends.txt").write_bytes(end.join(["one", "two", "", "four"]).encode())
+    assert reader.lines("ends.txt")[1:] == ["1:one", "2:two", "3:", "4:four"]
+
+
+def test_a_line_without_end_does_not_hold_up_the_outline(reader: Reader) -> None:
+    (reader.root / "min.js").write_text("function f(){}\n" + "/*" * 200_000 + "\nclass A {}\n")
+    assert reader.lines("min.js")[1:-1] == ["1:function f(){}", "3:class A {}"]
