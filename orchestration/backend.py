@@ -14,8 +14,8 @@ from msgspec import Struct
 from engine.graph.problems import Problem
 from engine.graph.workflow import Workflow
 from engine.vocabulary.inputs import RuntimePatch
-from engine.vocabulary.ports import ToolPort
 from engine.vocabulary.report import RunOutcome
+from orchestration.errors import EditNotUndone, UserError
 from orchestration.runs.coordinator import RunCoordinator, RunSetup, RunTelling
 from orchestration.runs.event_hub import Subscription
 from orchestration.runs.limits import Budget
@@ -30,9 +30,11 @@ from orchestration.settings.provider_choice import Readiness, readiness
 from orchestration.settings.quirk_store import QuirkStore
 from orchestration.settings.readiness import Providers, ProviderStatus
 from orchestration.settings.secrets import SecretStore
+from orchestration.tools.builtin.web_search import web_search_tool
+from orchestration.tools.file_edits.edit_log import RevertRefused, RevertReport
 from orchestration.tools.registry import ToolRegistry
 from orchestration.tools.runner import ToolRunner
-from orchestration.tools.tool import services_in
+from orchestration.tools.tool import Tool, services_in
 from orchestration.workflow_catalog import open_workflow
 from orchestration.workspace.paths import Workspace
 from providers.embedded.server import EmbeddedServer
@@ -52,6 +54,15 @@ class Surroundings(Struct, frozen=True):
     pool: ProviderPool
     embedded: EmbeddedServer
     notices: tuple[str, ...] = ()
+
+
+class _Ready(Struct, frozen=True):
+    """A run that can begin, with the tools of its own and what its person must see."""
+
+    prepared: PreparedRun
+    workspace: Workspace
+    tools: ToolRegistry
+    notices: tuple[str, ...]
 
 
 class Backend:
@@ -107,8 +118,8 @@ class Backend:
         """
         workflow = request.workflow
         with self._runs.starting(workflow.id, workflow.name):
-            prepared, workspace = await asyncio.to_thread(self._prepare, request)
-            run = RunCoordinator(self._setup(request, prepared, workspace))
+            ready = await asyncio.to_thread(self._prepare, request)
+            run = RunCoordinator(self._setup(request, ready))
             self._runs.add(run)
             run.start()
         return run.run_id
@@ -154,10 +165,35 @@ class Backend:
         await self._runs.get(run_id).answer(node_id, text, pause_id)
 
     async def decide(
-        self, run_id: str, approval_id: str, allow: bool, reason: str | None = None
+        self,
+        run_id: str,
+        approval_id: str,
+        allow: bool,
+        reason: str | None = None,
+        *,
+        for_run: bool = False,
     ) -> None:
-        """Allow or deny one tool call; the first decision counts."""
-        await self._runs.get(run_id).decide(approval_id, allow, reason)
+        """Allow or deny one tool call; the first decision counts.
+
+        With `for_run` what is allowed is allowed for the rest of the run, by the rule that was
+        proposed with the call; where there is none, this call alone is.
+        """
+        await self._runs.get(run_id).decide(approval_id, allow, reason, for_run=for_run)
+
+    async def revert_edit_batch(
+        self, run_id: str, batch_id: str, *, force: bool = False
+    ) -> RevertReport:
+        """Undo what one editing call of a run did; no later node is told of its changes.
+
+        With `force` also where a file was changed since, which is lost then.
+
+        Raises:
+            EditNotUndone: with the reason; it names the files that were changed since.
+        """
+        try:
+            return await self._runs.get(run_id).revert_edit_batch(batch_id, force=force)
+        except RevertRefused as refusal:
+            raise EditNotUndone(str(refusal), refusal.labels) from None
 
     async def retry_node(self, run_id: str, node_id: str, message: str | None = None) -> None:
         """Let a failed or interrupted node try again, perhaps with a message."""
@@ -251,7 +287,7 @@ class Backend:
     def _providers(self) -> Providers:
         return Providers(self._all.settings, self._all.env, self._all.embedded)
 
-    def _prepare(self, request: RunRequest) -> tuple[PreparedRun, Workspace]:
+    def _prepare(self, request: RunRequest) -> _Ready:
         settings = self._all.settings
         prepared = prepare(
             request,
@@ -264,41 +300,59 @@ class Backend:
             quirks=self._all.quirks,
         )
         added = [Path(folder) for folder in settings.added_folders if os.path.isdir(folder)]
-        return prepared, Workspace(prepared.cwd, added)
+        plan_mode = prepared.workflow.settings.plan_mode
+        tools, notices = self._all.tools, prepared.notices
+        try:
+            if (web_search := self._web_search()) is not None:
+                tools = tools.plus(web_search)
+        except UserError as error:
+            notices = (*notices, f"no node can search the web: {error}")
+        return _Ready(
+            prepared,
+            Workspace(prepared.cwd, added),
+            tools.for_run(
+                prepared.nodes_without_tools,
+                plan_mode.evidence_source_node_id if plan_mode is not None else None,
+            ),
+            notices,
+        )
 
-    def _setup(self, request: RunRequest, prepared: PreparedRun, workspace: Workspace) -> RunSetup:
+    def _web_search(self) -> Tool | None:
+        """The tool that needs keys, where there are any; may wait for the keyring."""
+        settings, secrets = self._all.settings.tools, self._all.secrets
+        keys = {name: secrets.get(key) or "" for name, key in settings.search_keys.items()}
+        return web_search_tool(settings, keys)
+
+    def _setup(self, request: RunRequest, ready: _Ready) -> RunSetup:
         run_id = str(uuid4())
         folder = runs_folder(self._all.data_dir) / run_id
-        tools = self._all.tools.without_tools_for(prepared.nodes_without_tools)
+        prepared = ready.prepared
         port = self._all.pool.port
         return RunSetup(
             run_id=run_id,
             workflow=prepared.workflow,
             models=ModelRouter({name: port(to) for name, to in prepared.connections.items()}),
-            catalog=tools,
-            make_tools=partial(self._tool_port, prepared.workflow, tools, workspace, folder),
+            catalog=ready.tools,
+            make_tools=partial(self._run_tools, ready, folder),
+            agents=prepared.agents,
             budget=self._budget,
             text=request.text,
             folder=folder,
             project_root=str(prepared.cwd) if request.cwd is not None else None,
-            notices=prepared.notices,
+            notices=ready.notices,
             on_event=request.on_event,
             context_window=context_window,
         )
 
-    def _tool_port(
-        self,
-        workflow: Workflow,
-        tools: ToolRegistry,
-        workspace: Workspace,
-        folder: Path,
-        telling: RunTelling,
-    ) -> ToolPort:
+    def _run_tools(self, ready: _Ready, folder: Path, telling: RunTelling) -> ToolRunner:
         return ToolRunner(
-            tools,
+            ready.tools,
             emit=telling.emit,
             journal=telling.journal,
             permits=self._budget.tools,
-            services=services_in(folder, workspace, self._all.settings.tools, telling.read_handoff),
-            retry_policy=workflow.settings.retry_policy,
+            services=services_in(
+                folder, ready.workspace, self._all.settings.tools, telling.read_handoff
+            ),
+            retry_policy=ready.prepared.workflow.settings.retry_policy,
+            plan_source=ready.tools.plan_source,
         )

@@ -145,8 +145,13 @@ def _approval(pending: PendingApproval) -> dict[str, Any]:
         "node_id": pending.node_id,
         "label": pending.node_label,
         "approval_id": pending.approval_id,
+        "path": list(pending.path or (pending.node_id,)),
         "tool_name": pending.tool_call.name,
+        "tier": pending.tier.value,
         "arguments": pending.tool_call.arguments,
+        "reason": pending.reason,
+        "preview": msgspec.to_builtins(pending.preview),
+        "rule": msgspec.to_builtins(pending.rule),
     }
 
 
@@ -233,4 +238,10 @@ class _Attendant:
             asked = await self._ask(pending)
             decision = asked if isinstance(asked, ApprovalAnswer) else None
         if decision is not None:
-            await self._backend.decide(run_id, pending.approval_id, decision.allow, decision.reason)
+            await self._backend.decide(
+                run_id,
+                pending.approval_id,
+                decision.allow,
+                decision.reason,
+                for_run=decision.for_run,
+            )

@@ -5,17 +5,21 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from msgspec import Struct
 
+from engine.graph.agents import CallableAgent
 from engine.graph.node_config import MarkdownHandoff
 from engine.graph.workflow import Workflow
 from engine.run.interactive_engine import InteractiveEngine
 from engine.run.output_repair import RepairingAiPort
-from engine.vocabulary.events import ChatMessage, RunEvent
+from engine.vocabulary.errors import RunIsOver
+from engine.vocabulary.events import ChatMessage, EditBatchUndone, RunEvent
 from engine.vocabulary.inputs import (
+    EditBatchReverted,
     EngineInput,
     Entrypoint,
     HumanAnswered,
@@ -28,18 +32,20 @@ from engine.vocabulary.inputs import (
     RuntimePatch,
     ToolDecided,
 )
-from engine.vocabulary.ports import ModelPort, ToolCatalog, ToolPort
+from engine.vocabulary.ports import ModelPort, ToolCatalog
 from engine.vocabulary.report import RunOutcome
 from orchestration.errors import NoContinuableRun, RunStillActive
 from orchestration.runs.drive_loop import DriveLoop
 from orchestration.runs.entropy import SEED_BYTES, SeededEntropy
 from orchestration.runs.event_hub import EventHub, EventRecord, Subscription
 from orchestration.runs.handoffs import HandoffStore
+from orchestration.runs.hosted_tools import HostedTools
 from orchestration.runs.invocation import ModelInvocation
 from orchestration.runs.journal import Journal, MemoryJournal
 from orchestration.runs.limits import Budget
 from orchestration.runs.run_view import RunView
 from orchestration.runs.view_values import RunStatus
+from orchestration.tools.file_edits.edit_log import RevertReport
 
 CONTINUABLE = frozenset({RunStatus.STOPPED, RunStatus.FAILED})
 
@@ -56,7 +62,8 @@ class RunSetup(Struct, frozen=True, kw_only=True):
     """Everything that one run is made from.
 
     `workflow` is prepared: every node names its model and provider. `make_tools` makes the run's
-    tool port. `folder` is the run's own, for handoff documents; without one they stay in memory.
+    tool port. `agents` are the saved agents that it takes along, by id. `folder` is the run's own,
+    for handoff documents; without one they stay in memory.
     `project_root` is the execution folder where the person chose it. `notices` are told first.
     """
 
@@ -64,12 +71,13 @@ class RunSetup(Struct, frozen=True, kw_only=True):
     workflow: Workflow
     models: ModelPort
     catalog: ToolCatalog
-    make_tools: Callable[[RunTelling], ToolPort]
+    make_tools: Callable[[RunTelling], HostedTools]
     budget: Budget
     text: str = ""
     folder: Path | None = None
     project_root: str | None = None
     notices: tuple[str, ...] = ()
+    agents: Mapping[str, CallableAgent] = MappingProxyType({})
     on_event: Callable[[EventRecord], None] | None = None
     context_window: Callable[[str], int | None] | None = None
     seed: bytes | None = None
@@ -118,7 +126,9 @@ class RunCoordinator:
             catalog=setup.catalog,
             entrypoint=Entrypoint(setup.text),
             project_root=setup.project_root,
+            agents=setup.agents,
         )
+        self._reverted: list[EditBatchReverted] = []
         self._drive = self._new_drive()
         self._messages = 0
 
@@ -173,6 +183,10 @@ class RunCoordinator:
         if node_id is not None:
             engine.require_movable(node_id)
             message = MessageQueued(node_id, self._new_message_id(), text, self._now())
+        for reverted in self._reverted:  # while the run was over
+            self.journal.input(reverted)
+            engine.feed(reverted)
+        self._reverted.clear()
         self._engine = engine
         self._drive = self._new_drive()
         self.view.reopen()
@@ -196,9 +210,31 @@ class RunCoordinator:
         """Answer a waiting node; an empty `pause_id` means whatever it asks now."""
         await self._ask(HumanAnswered(node_id, text, self._now(), pause_id=pause_id))
 
-    async def decide(self, approval_id: str, allow: bool, reason: str | None = None) -> None:
-        """Allow or deny one call; the first decision counts."""
-        await self._ask(ToolDecided(approval_id, allow, self._now(), reason))
+    async def decide(
+        self,
+        approval_id: str,
+        allow: bool,
+        reason: str | None = None,
+        *,
+        for_run: bool = False,
+    ) -> None:
+        """Allow or deny one call, perhaps equal ones too; the first decision counts."""
+        await self._ask(ToolDecided(approval_id, allow, self._now(), reason, for_run))
+
+    async def revert_edit_batch(self, batch_id: str, *, force: bool = False) -> RevertReport:
+        """Undo what one editing call did, also when the run is over; no later node is told of it.
+
+        Raises:
+            RevertRefused: it cannot be undone, and why.
+        """
+        report = await self._tools.revert(batch_id, force=force)
+        self._hub.emit(EditBatchUndone(report.node_id, batch_id))
+        reverted = EditBatchReverted(report.node_id, batch_id, self._now())
+        try:
+            await self._ask(reverted)
+        except RunIsOver:
+            self._reverted.append(reverted)
+        return report
 
     async def retry_node(self, node_id: str, message: str | None = None) -> None:
         """Let a failed or interrupted node try again, perhaps with a message."""
@@ -251,6 +287,8 @@ class RunCoordinator:
             budget=setup.budget,
             clock=setup.clock,
             context_window=setup.context_window or _unknown_window,
+            on_cancel=self._tools.discard,
+            on_over=self._tools.close,
         )
 
     async def _ask(self, wish: EngineInput) -> None:

@@ -1,9 +1,9 @@
-"""A node's open question as a thing that waits, from the event that told of it."""
+"""What waits for a person, and for whom it waits."""
 
 from __future__ import annotations
 
 from engine.vocabulary.events import NodeAwaitingInput
-from engine.vocabulary.report import PendingInput
+from engine.vocabulary.report import PendingApproval, PendingInput
 
 
 def pending_of(event: NodeAwaitingInput) -> PendingInput:
@@ -17,3 +17,8 @@ def pending_of(event: NodeAwaitingInput) -> PendingInput:
         structured_input=event.structured_input,
         question=event.question,
     )
+
+
+def caller_of(request: PendingApproval) -> str:
+    """The actor that wants to make a call: a node, or a subagent at work."""
+    return "/".join(request.path) or request.node_id

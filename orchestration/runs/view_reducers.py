@@ -6,21 +6,16 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from engine.vocabulary import events as ev
-from engine.vocabulary.report import PendingApproval, Retryable
+from engine.vocabulary.report import Retryable
 from engine.vocabulary.tools import CALL_SUBAGENT_TOOL
 from orchestration.runs.actor_board import actor_id
-from orchestration.runs.pauses import pending_of
+from orchestration.runs.pauses import caller_of, pending_of
 from orchestration.runs.todo_lists import TODO_TOOL, todo_items
 from orchestration.runs.view_state import ViewState
 from orchestration.runs.view_values import NodeStatus, RunStatus, TraceStatus
 
 WAITING = (NodeStatus.AWAITING_INPUT, NodeStatus.AWAITING_TOOL_APPROVAL)
 SETTLED_BY_CALLS = (NodeStatus.RUNNING_TOOL, NodeStatus.AWAITING_TOOL_APPROVAL)
-
-
-def caller_of(request: PendingApproval) -> str:
-    """The actor that wants to make a call: a node, or a subagent at work."""
-    return "/".join(request.path) or request.node_id
 
 
 def _node_queued(view: ViewState, event: ev.NodeQueued, time: float) -> None:
@@ -143,6 +138,10 @@ def _file_changed(view: ViewState, event: ev.FileChanged, time: float) -> None:
 
 def _edit_batch_recorded(view: ViewState, event: ev.EditBatchRecorded, time: float) -> None:
     view.edit_batches.append(event.batch)
+
+
+def _edit_batch_undone(view: ViewState, event: ev.EditBatchUndone, time: float) -> None:
+    view.forget_batch(event.batch_id)
 
 
 def _node_completed(view: ViewState, event: ev.NodeCompleted, time: float) -> None:
@@ -316,6 +315,7 @@ REDUCERS: Mapping[type[ev.RunEvent], Reducer] = {
     ev.ToolArtifactCreated: _tool_artifact_created,
     ev.FileChanged: _file_changed,
     ev.EditBatchRecorded: _edit_batch_recorded,
+    ev.EditBatchUndone: _edit_batch_undone,
     ev.NodeCompleted: _node_completed,
     ev.NodeFailed: _node_failed,
     ev.NodeInterrupted: _node_interrupted,

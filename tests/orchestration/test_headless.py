@@ -166,6 +166,7 @@ def test_a_call_that_needs_approval_and_gets_none_pauses_with_status_3(data_dir:
     (waiting,) = outcome.report["waiting"]
     assert (waiting["kind"], waiting["tool_name"]) == ("approval", "write")
     assert waiting["arguments"] == {"path": "x", "content": "y"}
+    assert (waiting["path"], waiting["tier"]) == (["a"], "write")
     assert not (data_dir / "written" / "x").exists()
 
 
