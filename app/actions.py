@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import NamedTuple
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMenu, QWidget
 
@@ -13,7 +14,8 @@ from PySide6.QtWidgets import QMenu, QWidget
 class ActionSpec(NamedTuple):
     """One thing to ask for. `keys` are portable key names; `menu` is where it is listed.
 
-    Actions that name the same `choice` exclude each other.
+    Actions that name the same `choice` exclude each other. Those `on_canvas` take their keys only
+    while the canvas has the focus: in a text the same keys mean something else.
     """
 
     id: str
@@ -22,12 +24,36 @@ class ActionSpec(NamedTuple):
     menu: str = ""
     checkable: bool = False
     choice: str = ""
+    on_canvas: bool = False
 
 
 ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("open", "Open Workflow…", ("Ctrl+O",), "File"),
     ActionSpec("open_example", "Open the Example", (), "File"),
     ActionSpec("quit", "Quit", ("Ctrl+Q",), "File"),
+    ActionSpec("undo", "Undo", ("Ctrl+Z",), "Edit"),
+    ActionSpec("redo", "Redo", ("Ctrl+Shift+Z", "Ctrl+Y"), "Edit"),
+    ActionSpec("cut", "Cut", ("Ctrl+X",), "Edit", on_canvas=True),
+    ActionSpec("copy", "Copy", ("Ctrl+C",), "Edit", on_canvas=True),
+    ActionSpec("paste", "Paste", ("Ctrl+V",), "Edit", on_canvas=True),
+    ActionSpec("duplicate", "Duplicate", ("Ctrl+D",), "Edit", on_canvas=True),
+    ActionSpec("delete", "Delete", (), "Edit"),
+    ActionSpec("select_all", "Select All", ("Ctrl+A",), "Edit", on_canvas=True),
+    ActionSpec("rename", "Rename…", (), "Edit"),
+    ActionSpec("palette", "Find Anything…", ("Ctrl+K",), "Edit"),
+    ActionSpec("add_node", "Add Node…", ("Ctrl+Shift+A",), "Arrange"),
+    ActionSpec("connect", "Connect to…", (), "Arrange"),
+    ActionSpec("add_note", "Add Note", (), "Arrange"),
+    ActionSpec("add_frame", "Add Frame", (), "Arrange"),
+    ActionSpec("arrange", "Arrange Everything", ("Ctrl+Shift+L",), "Arrange"),
+    ActionSpec("align_left", "Align Left", (), "Arrange"),
+    ActionSpec("align_center", "Align Centers", (), "Arrange"),
+    ActionSpec("align_right", "Align Right", (), "Arrange"),
+    ActionSpec("align_top", "Align Top", (), "Arrange"),
+    ActionSpec("align_middle", "Align Middles", (), "Arrange"),
+    ActionSpec("align_bottom", "Align Bottom", (), "Arrange"),
+    ActionSpec("distribute_across", "Distribute Across", (), "Arrange"),
+    ActionSpec("distribute_down", "Distribute Down", (), "Arrange"),
     ActionSpec("run", "Run", ("Ctrl+Return", "Ctrl+Enter"), "Run"),
     ActionSpec("stop", "Stop", ("Ctrl+.",), "Run"),
     ActionSpec("continue", "Continue", (), "Run"),
@@ -55,6 +81,7 @@ class Actions:
         window: QWidget,
         handlers: Mapping[str, Callable[[], None]],
         wish: Callable[[str], None],
+        canvas: QWidget,
     ) -> None:
         """Make them; one that has no handler here is a wish, told by its id."""
         unknown = set(handlers) - {spec.id for spec in ACTIONS}
@@ -71,20 +98,23 @@ class Actions:
                 group.addAction(action)
             handler = handlers.get(spec.id) or partial(wish, spec.id)
             action.triggered.connect(_without_arguments(handler))
-            window.addAction(action)
+            if spec.on_canvas:
+                action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+                canvas.addAction(action)
+            else:
+                window.addAction(action)
             self._by_id[spec.id] = action
 
     def __getitem__(self, action_id: str) -> QAction:
         return self._by_id[action_id]
 
     def fill(self, menu: QMenu) -> None:
-        """List all actions, menu by menu, with a line between them."""
-        last = ACTIONS[0].menu
+        """List all actions, each menu of them as one inside this menu."""
+        inside: dict[str, QMenu] = {}
         for spec in ACTIONS:
-            if spec.menu != last:
-                menu.addSeparator()
-                last = spec.menu
-            menu.addAction(self._by_id[spec.id])
+            if spec.menu not in inside:
+                inside[spec.menu] = menu.addMenu(spec.menu)
+            inside[spec.menu].addAction(self._by_id[spec.id])
 
     def enable(self, enabled: Mapping[str, bool]) -> None:
         """Set which of these can be asked for now."""

@@ -97,7 +97,7 @@ class MainWindow(QMainWindow):
         from app.waiting_list import WaitingList
 
         self.theme.dress()
-        self.actions_ = Actions(self, self._own_handlers(), self._wish)
+        self.actions_ = Actions(self, self._own_handlers(), self._wish, self.canvas)
         self.sidebar = Sidebar(self.theme, self.actions_, self)
         self.top_bar = TopBar(self.theme, self.actions_, self)
         self.dock = Dock(self.theme, self.actions_, self)
@@ -123,7 +123,7 @@ class MainWindow(QMainWindow):
             self.document.replaced,
             self.document.edited,
             self.document.renamed,
-            self.document.undo_stack.cleanChanged,
+            self.document.undo_changed,
         ):
             change.connect(self._show_title)
         self._show_title()

@@ -37,16 +37,21 @@ class WorkflowDocument(QObject):
         replaced: Another workflow is to be drawn.
         edited: The workflow was changed, undone or redone; has the `Snapshot` before and after.
         renamed: It has another path.
+        undo_changed: Something else can be undone or redone, or the file is up to date or not.
     """
 
     replaced = Signal()
     edited = Signal(object, object)
     renamed = Signal()
+    undo_changed = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.path: Path | None = None
         self.undo_stack = QUndoStack(self)
+        # Told again from here: at the end the stack is emptied when nobody is there to listen.
+        self.undo_stack.indexChanged.connect(self._tell_undo)
+        self.undo_stack.cleanChanged.connect(self._tell_undo)
         self._now: Snapshot = EMPTY
         self._typing = 0
 
@@ -136,6 +141,9 @@ class WorkflowDocument(QObject):
     def card(self, node_id: str) -> Card | None:
         """The card of a node, if there is one."""
         return self._now.cards.get(node_id)
+
+    def _tell_undo(self, _: int | bool) -> None:
+        self.undo_changed.emit()
 
     def _become(self, snapshot: Snapshot) -> None:
         before, self._now = self._now, snapshot

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from PySide6.QtCore import QPointF, QRectF
@@ -19,6 +19,8 @@ from app.theme.theme import Theme
 _CELL = 512
 _HIT_WIDTH = 14.0
 
+Cell = tuple[int, int]
+
 
 class EdgeShape(NamedTuple):
     """One edge as it lies on the canvas."""
@@ -30,51 +32,66 @@ class EdgeShape(NamedTuple):
 
 
 class EdgeLayer(GuardedPaint, QGraphicsItem):
-    """Every edge, with a coarse grid of its own for painting and for finding one by its place."""
+    """Every edge, with a coarse grid of its own for painting and for finding one by its place.
+
+    To move a node costs what its own edges cost.
+    """
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
-        self._shapes: list[EdgeShape] = []
-        self._cells: dict[tuple[int, int], list[int]] = {}
+        self._shapes: dict[str, EdgeShape] = {}
+        self._cells: dict[Cell, dict[str, None]] = {}
+        self._by_node: dict[str, dict[str, None]] = {}
         self._bounds = QRectF()
+        self.hidden = ""
         self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemUsesExtendedStyleOption)
         self.setZValue(-1)
 
     def show_wires(self, wires: Iterable[Wire], places: Mapping[str, Place]) -> None:
-        """Lay out all edges anew."""
-        self.prepareGeometryChange()
-        self._shapes = [_shape(wire, places) for wire in wires]
-        self._cells = {}
-        self._bounds = QRectF()
-        for index, shape in enumerate(self._shapes):
-            self._bounds = self._bounds.united(shape.bounds)
-            for cell in _cells_of(shape.bounds):
-                self._cells.setdefault(cell, []).append(index)
-        self.update()
+        """Lay out these edges; those that are as they were are left alone."""
+        wanted = {wire.id: wire for wire in wires}
+        for wire_id in [key for key in self._shapes if key not in wanted]:
+            self._drop(wire_id)
+        for wire in wanted.values():
+            known = self._shapes.get(wire.id)
+            start, end = out_port(*places[wire.source]), in_port(*places[wire.target])
+            if known is None or known.wire != wire or _ends(known) != (start, end):
+                self._lay(wire, start, end)
 
-    def shapes_at(self, node_ids: frozenset[str]) -> list[EdgeShape]:
+    def follow(self, node_ids: Iterable[str], places: Mapping[str, Place]) -> None:
+        """Lay out the edges of these nodes anew; `places` has them and their neighbours."""
+        for wire_id in {key for node_id in node_ids for key in self._by_node.get(node_id, ())}:
+            wire = self._shapes[wire_id].wire
+            self._lay(wire, out_port(*places[wire.source]), in_port(*places[wire.target]))
+
+    def shapes_at(self, node_ids: Collection[str]) -> list[EdgeShape]:
         """The edges that begin or end at one of these nodes."""
-        return [
-            shape
-            for shape in self._shapes
-            if shape.wire.source in node_ids or shape.wire.target in node_ids
-        ]
+        found = {key: None for node_id in node_ids for key in self._by_node.get(node_id, ())}
+        return [self._shapes[key] for key in found]
 
-    def shapes(self) -> Iterable[EdgeShape]:
+    def edge(self, wire_id: str) -> EdgeShape | None:
+        """One edge, by its id."""
+        return self._shapes.get(wire_id)
+
+    def shapes(self) -> Collection[EdgeShape]:
         """All edges."""
-        return self._shapes
+        return self._shapes.values()
 
     def edge_at(self, point: QPointF) -> EdgeShape | None:
         """The edge at a point of the scene, with room for a hand that is not quite steady."""
         stroker = QPainterPathStroker()
         stroker.setWidth(_HIT_WIDTH)
         cell = (int(point.x() // _CELL), int(point.y() // _CELL))
-        for index in self._cells.get(cell, ()):
-            shape = self._shapes[index]
+        for wire_id in self._cells.get(cell, ()):
+            shape = self._shapes[wire_id]
             if shape.bounds.contains(point) and stroker.createStroke(shape.path).contains(point):
                 return shape
         return None
+
+    def edges_in(self, rect: QRectF) -> list[EdgeShape]:
+        """The edges that lie in a part of the scene as a whole."""
+        return [shape for shape in self._near(rect) if rect.contains(shape.path.boundingRect())]
 
     def boundingRect(self) -> QRectF:
         """What the item may paint on, in its own coordinates."""
@@ -84,16 +101,42 @@ class EdgeLayer(GuardedPaint, QGraphicsItem):
         """Paint what lies in the exposed part."""
         color = self._theme.tokens.color("line_strong")
         scale = option.levelOfDetailFromTransform(painter.worldTransform())
-        exposed = option.exposedRect
-        paint_edges(painter, self._exposed(exposed), color, 1.5, scale)
+        shapes = self._near(option.exposedRect)
+        paint_edges(painter, (s for s in shapes if s.wire.id != self.hidden), color, 1.5, scale)
 
-    def _exposed(self, rect: QRectF) -> Iterable[EdgeShape]:
+    def _lay(self, wire: Wire, start: QPointF, end: QPointF) -> None:
+        if wire.id in self._shapes:
+            self._drop(wire.id)
+        path = edge_path(start, end)
+        bounds = path.controlPointRect().adjusted(-8, -8, 16, 8)
+        self._shapes[wire.id] = EdgeShape(wire, path, arrow(end), bounds)
+        for cell in _cells_of(bounds):
+            self._cells.setdefault(cell, {})[wire.id] = None
+        for node_id in (wire.source, wire.target):
+            self._by_node.setdefault(node_id, {})[wire.id] = None
+        if not self._bounds.contains(bounds):
+            # It only grows, and by more than is needed: to change it makes Qt look at everything.
+            self.prepareGeometryChange()
+            self._bounds = self._bounds.united(bounds.adjusted(-_CELL, -_CELL, _CELL, _CELL))
+        self.update(bounds)
+
+    def _drop(self, wire_id: str) -> None:
+        shape = self._shapes.pop(wire_id)
+        for cell in _cells_of(shape.bounds):
+            del self._cells[cell][wire_id]
+        for node_id in {shape.wire.source, shape.wire.target}:
+            del self._by_node[node_id][wire_id]
+        self.update(shape.bounds)
+
+    def _near(self, rect: QRectF) -> Iterable[EdgeShape]:
         if rect.contains(self._bounds):
-            return self._shapes
-        found: set[int] = set()
+            return self._shapes.values()
+        found: dict[str, None] = {}
+        cells = self._cells
         for cell in _cells_of(rect.intersected(self._bounds)):
-            found.update(self._cells.get(cell, ()))
-        return [self._shapes[index] for index in sorted(found)]
+            if (near := cells.get(cell)) is not None:
+                found.update(near)
+        return [self._shapes[wire_id] for wire_id in found]
 
 
 class EdgeHighlights(GuardedPaint, QGraphicsItem):
@@ -147,14 +190,14 @@ def paint_edges(
         painter.fillPath(shape.arrow, color)
 
 
-def _shape(wire: Wire, places: Mapping[str, Place]) -> EdgeShape:
-    end = in_port(*places[wire.target])
-    path = edge_path(out_port(*places[wire.source]), end)
-    bounds = path.controlPointRect().adjusted(-8, -8, 16, 8)
-    return EdgeShape(wire, path, arrow(end), bounds)
+def _ends(shape: EdgeShape) -> tuple[QPointF, QPointF]:
+    """Where the edge leaves one card and where it enters the other."""
+    begin = shape.path.elementAt(0)
+    tip = shape.arrow.elementAt(0)
+    return QPointF(begin.x, begin.y), QPointF(tip.x, tip.y)
 
 
-def _cells_of(rect: QRectF) -> Iterable[tuple[int, int]]:
+def _cells_of(rect: QRectF) -> Iterable[Cell]:
     for column in range(int(rect.left() // _CELL), int(rect.right() // _CELL) + 1):
         for row in range(int(rect.top() // _CELL), int(rect.bottom() // _CELL) + 1):
             yield column, row

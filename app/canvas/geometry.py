@@ -15,6 +15,9 @@ ROW_GAP = 44.0
 GRID_STEP = 16.0
 ARROW_LENGTH = 9.0
 ARROW_HALF_WIDTH = 4.5
+PORT_RADIUS = 6.5
+PORT_REACH = 14.0
+"""How far from a port's middle it can be taken hold of."""
 DETAIL_BELOW = 0.45
 """Below this scale cards are plain rectangles and edges plain lines."""
 

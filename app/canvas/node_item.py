@@ -12,7 +12,10 @@ from app.canvas.geometry import (
     CARD_RADIUS,
     CARD_WIDTH,
     DETAIL_BELOW,
+    PORT_RADIUS,
     card_rect,
+    in_port,
+    out_port,
 )
 from app.canvas.graph_sketch import Card
 from app.canvas.node_look import IDLE, PADDING, NodeRunInfo, NodeTexts, model_line
@@ -32,6 +35,9 @@ class NodeItem(GuardedPaint, QGraphicsRectItem):
         super().__init__(_CARD.adjusted(-CARD_MARGIN, -CARD_MARGIN, CARD_MARGIN, CARD_MARGIN))
         self.card = card
         self.info = IDLE
+        self._is_dimmed = False
+        self._is_target = False
+        self._shows_ports = False
         self._theme = theme
         self._texts = NodeTexts(card, IDLE, theme)
         self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemIsSelectable)
@@ -71,6 +77,24 @@ class NodeItem(GuardedPaint, QGraphicsRectItem):
         else:
             self._paint_card(painter)
 
+    def set_dimmed(self, is_dimmed: bool) -> None:
+        """Stand back, as a card that an edge cannot go to."""
+        if is_dimmed != self._is_dimmed:
+            self._is_dimmed = is_dimmed
+            self.setOpacity(0.35 if is_dimmed else 1.0)
+
+    def set_target(self, is_target: bool) -> None:
+        """Stand out, as the card that an edge would go to."""
+        if is_target != self._is_target:
+            self._is_target = is_target
+            self.update()
+
+    def show_ports(self, shown: bool) -> None:
+        """Show where edges can be drawn from."""
+        if shown != self._shows_ports:
+            self._shows_ports = shown
+            self.update()
+
     def shape_rect(self) -> QRectF:
         """The visible card, in scene coordinates."""
         return _CARD.translated(self.pos())
@@ -99,7 +123,7 @@ class NodeItem(GuardedPaint, QGraphicsRectItem):
         tokens = self._theme.tokens
         style = status_style(self.info.status)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if self.isSelected():
+        if self.isSelected() or self._is_target:
             ring = QPainterPath()
             ring.addRoundedRect(_CARD.adjusted(-4, -4, 4, 4), CARD_RADIUS + 4, CARD_RADIUS + 4)
             painter.strokePath(ring, solid_pen(tokens.color("accent"), 2))
@@ -124,8 +148,18 @@ class NodeItem(GuardedPaint, QGraphicsRectItem):
         painter.setFont(self._theme.sized_font(14, strong=True))
         painter.setPen(solid_pen(tokens.color("text")))
         painter.drawStaticText(QPointF(PADDING, PADDING + 23), texts.title)
+        if self._shows_ports:
+            self._paint_ports(painter)
         if self.info.waiting:
             self._paint_badge(painter, style.mark)
+
+    def _paint_ports(self, painter: QPainter) -> None:
+        tokens = self._theme.tokens
+        for point in (in_port(0, 0), out_port(0, 0)):
+            port = QPainterPath()
+            port.addEllipse(point, PORT_RADIUS, PORT_RADIUS)
+            painter.fillPath(port, tokens.color("raised"))
+            painter.strokePath(port, solid_pen(tokens.color("accent"), 2))
 
     def _paint_badge(self, painter: QPainter, mark: str) -> None:
         tokens = self._theme.tokens

@@ -1,8 +1,8 @@
-"""The drawn workflow: it listens to the document and keeps one item for each node."""
+"""The drawn workflow: it listens to the document and keeps one item for each node and note."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from PySide6.QtCore import QObject, QPointF, QRectF, Signal
 from PySide6.QtWidgets import QGraphicsScene
@@ -10,8 +10,10 @@ from PySide6.QtWidgets import QGraphicsScene
 from app.canvas.document import WorkflowDocument
 from app.canvas.edge_layer import EdgeHighlights, EdgeLayer, EdgeShape
 from app.canvas.geometry import CARD_MARGIN
+from app.canvas.gesture_overlay import GestureOverlay
 from app.canvas.node_item import NodeItem
 from app.canvas.node_look import IDLE, NodeRunInfo
+from app.canvas.note_item import NoteItem
 from app.canvas.snapshot import Snapshot
 from app.theme.statuses import WORKING
 from app.theme.theme import Theme
@@ -20,13 +22,15 @@ _GROUND = QRectF(-100_000, -100_000, 200_000, 200_000)
 
 
 class WorkflowScene(QGraphicsScene):
-    """Items for a document.
+    """Items for a document, and what of them is chosen.
 
     Signals:
         node_chosen: The selection is this one node now; empty where it is none or several.
+        choice_changed: Anything about the selection is different.
     """
 
     node_chosen = Signal(str)
+    choice_changed = Signal()
 
     def __init__(
         self, document: WorkflowDocument, theme: Theme, parent: QObject | None = None
@@ -35,14 +39,18 @@ class WorkflowScene(QGraphicsScene):
         self._document = document
         self._theme = theme
         self._items: dict[str, NodeItem] = {}
+        self._notes: dict[str, NoteItem] = {}
         self._infos: Mapping[str, NodeRunInfo] = {}
         self._hovered: EdgeShape | None = None
+        self._chosen_edges: frozenset[str] = frozenset()
+        self._target = ""
         self._edges = EdgeLayer(theme)
         self._highlights = EdgeHighlights(theme)
+        self.overlay = GestureOverlay(theme)
         # A fixed, huge ground: nothing that is moved can make the view jump.
         self.setSceneRect(_GROUND)
-        self.addItem(self._edges)
-        self.addItem(self._highlights)
+        for item in (self._edges, self._highlights, self.overlay):
+            self.addItem(item)
         document.replaced.connect(self._rebuild)
         document.edited.connect(self._follow)
         theme.changed.connect(self._restyle)
@@ -54,14 +62,36 @@ class WorkflowScene(QGraphicsScene):
         """The card of each node."""
         return self._items
 
+    @property
+    def notes(self) -> Mapping[str, NoteItem]:
+        """The item of each note and frame."""
+        return self._notes
+
+    @property
+    def edges(self) -> EdgeLayer:
+        """All edges."""
+        return self._edges
+
+    @property
+    def chosen_edges(self) -> frozenset[str]:
+        """Ids of the edges that are selected."""
+        return self._chosen_edges
+
     def content_rect(self) -> QRectF:
-        """What encloses all cards; empty where there is none."""
-        rect = QRectF()
-        for item in self._items.values():
-            rect = rect.united(item.shape_rect())
+        """What encloses all cards and notes; empty where there is none."""
+        rect = self.bounds_of(self._items, self._notes)
         if rect.isEmpty():
             return rect
         return rect.adjusted(-CARD_MARGIN, -CARD_MARGIN, CARD_MARGIN, CARD_MARGIN)
+
+    def bounds_of(self, node_ids: Collection[str], note_ids: Collection[str] = ()) -> QRectF:
+        """What encloses these cards and notes."""
+        rect = QRectF()
+        for node_id in node_ids:
+            rect = rect.united(self._items[node_id].shape_rect())
+        for note_id in note_ids:
+            rect = rect.united(self._notes[note_id].shape_rect())
+        return rect
 
     def has_cards_in(self, rect: QRectF) -> bool:
         """Whether a card lies in this part of the scene, if only with an edge."""
@@ -74,50 +104,115 @@ class WorkflowScene(QGraphicsScene):
             item.show_info(infos.get(node_id, IDLE))
         self._highlight()
 
+    def chosen_items(self) -> list[NodeItem]:
+        """The selected cards."""
+        return [item for item in self.selectedItems() if isinstance(item, NodeItem)]
+
+    def chosen_notes(self) -> list[NoteItem]:
+        """The selected notes and frames."""
+        return [item for item in self.selectedItems() if isinstance(item, NoteItem)]
+
     def chosen_node(self) -> str:
         """The one selected node, or an empty text."""
-        chosen = [item.card.id for item in self.selectedItems() if isinstance(item, NodeItem)]
+        chosen = [item.card.id for item in self.chosen_items()]
         return chosen[0] if len(chosen) == 1 else ""
 
     def choose_node(self, node_id: str) -> None:
         """Select one node, or with an empty text none."""
-        if node_id == self.chosen_node():
+        if node_id == self.chosen_node() and not self._chosen_edges:
             return
+        self.choose(nodes=[node_id] if node_id else [])
+
+    def choose(
+        self,
+        *,
+        nodes: Collection[str] = (),
+        edges: Collection[str] = (),
+        notes: Collection[str] = (),
+    ) -> None:
+        """Select these and nothing else; what is not there is left out."""
         self.blockSignals(True)
         self.clearSelection()
-        if (item := self._items.get(node_id)) is not None:
-            item.setSelected(True)
+        for found in (
+            *(self._items[key] for key in nodes if key in self._items),
+            *(self._notes[key] for key in notes if key in self._notes),
+        ):
+            found.setSelected(True)
+        self._chosen_edges = frozenset(key for key in edges if self._edges.edge(key) is not None)
         self.blockSignals(False)
         self._tell_choice()
+
+    def choose_edges(self, edges: Collection[str]) -> None:
+        """Select these edges besides the cards that are selected."""
+        self._chosen_edges = frozenset(edges)
+        self._tell_choice()
+
+    def card_at(self, point: QPointF) -> NodeItem | None:
+        """The card at a point of the scene, the topmost one."""
+        for item in self.items(point):
+            if isinstance(item, NodeItem) and item.shape_rect().contains(point):
+                return item
+        return None
 
     def hover(self, point: QPointF | None) -> EdgeShape | None:
         """Let the edge below the pointer stand out; returns it."""
         shape = None
-        if point is not None and not any(
-            item.shape_rect().contains(point) for item in self._items_near(point)
-        ):
+        if point is not None and self.card_at(point) is None:
             shape = self._edges.edge_at(point)
         if shape is not self._hovered:
             self._hovered = shape
             self._highlight()
         return shape
 
-    def _items_near(self, point: QPointF) -> list[NodeItem]:
-        return [item for item in self.items(point) if isinstance(item, NodeItem)]
+    def dim(self, node_ids: Collection[str]) -> None:
+        """Let these cards stand back, and no others."""
+        for node_id, item in self._items.items():
+            item.set_dimmed(node_id in node_ids)
+
+    def mark_target(self, node_id: str) -> None:
+        """Let the card that an edge would go to stand out; an empty text means none."""
+        if node_id != self._target:
+            for key in (self._target, node_id):
+                if key in self._items:
+                    self._items[key].set_target(key == node_id)
+            self._target = node_id
+
+    def hide_edge(self, edge_id: str) -> None:
+        """Leave one edge out, since another is drawn in its place."""
+        for key in (self._edges.hidden, edge_id):
+            if (shape := self._edges.edge(key)) is not None:
+                self._edges.update(shape.bounds)
+        self._edges.hidden = edge_id
+        self._highlight()
+
+    def show_moved(self, nodes: Mapping[str, QPointF], notes: Mapping[str, QPointF]) -> None:
+        """Show cards and notes elsewhere, edges along with them; the document is as it was."""
+        for node_id, point in nodes.items():
+            self._items[node_id].setPos(point)
+        for note_id, point in notes.items():
+            self._notes[note_id].setPos(point)
+        if nodes:
+            around = {
+                end
+                for shape in self._edges.shapes_at(nodes)
+                for end in (shape.wire.source, shape.wire.target)
+            }
+            spots = {key: self._items[key].pos().toTuple() for key in around}
+            self._edges.follow(nodes, spots)
+            self._highlight()
 
     def _rebuild(self) -> None:
-        for item in self._items.values():
+        for item in (*self._items.values(), *self._notes.values()):
             self.removeItem(item)
-        self._items = {}
+        self._items, self._notes = {}, {}
         self._infos = {}
         self._hovered = None
+        self._chosen_edges = frozenset()
         places = self._document.places
         for card in self._document.graph.cards:
-            item = NodeItem(card, self._theme)
-            item.setPos(*places[card.id])
-            self.addItem(item)
-            self._items[card.id] = item
+            self._add_card(card.id, places[card.id])
         self._edges.show_wires(self._document.graph.wires, places)
+        self._show_notes()
         self._highlight()
 
     def _follow(self, before: Snapshot, after: Snapshot) -> None:
@@ -126,42 +221,72 @@ class WorkflowScene(QGraphicsScene):
             self.removeItem(self._items.pop(card_id))
         for card_id, card in after.cards.items():
             item = self._items.get(card_id)
-            if item is None:
-                item = self._items[card_id] = NodeItem(card, self._theme)
-                item.show_info(self._infos.get(card_id, IDLE))
-                self.addItem(item)
-            elif item.card is not card:
-                item.show_card(card)
             place = after.places[card_id]
-            if before.places.get(card_id) != place:
+            if item is None:
+                self._add_card(card_id, place)
+            else:
+                if item.card is not card:
+                    item.show_card(card)
                 item.setPos(*place)
-        if after.graph.wires is not before.graph.wires or after.places != before.places:
-            self._hovered = None
-            self._edges.show_wires(after.graph.wires, after.places)
+        self._edges.show_wires(after.graph.wires, after.places)
+        self._hovered = None
+        self._chosen_edges = frozenset(
+            key for key in self._chosen_edges if self._edges.edge(key) is not None
+        )
+        self._show_notes()
         self._highlight()
+        self.choice_changed.emit()
+
+    def _add_card(self, node_id: str, place: tuple[float, float]) -> None:
+        card = self._document.card(node_id)
+        assert card is not None
+        item = self._items[node_id] = NodeItem(card, self._theme)
+        item.show_info(self._infos.get(node_id, IDLE))
+        item.setPos(*place)
+        self.addItem(item)
+
+    def _show_notes(self) -> None:
+        workflow = self._document.workflow
+        wanted = {} if workflow is None else {note.id: note for note in workflow.annotations}
+        for note_id in self._notes.keys() - wanted.keys():
+            self.removeItem(self._notes.pop(note_id))
+        for note_id, note in wanted.items():
+            item = self._notes.get(note_id)
+            if item is None:
+                item = self._notes[note_id] = NoteItem(note, self._theme)
+                self.addItem(item)
+            else:
+                item.show_annotation(note)
 
     def _highlight(self) -> None:
         """Edges into working nodes, the hovered one, and those of the selection."""
         groups: dict[str, list[EdgeShape]] = {}
         live = {key for key, info in self._infos.items() if info.status in WORKING}
         if live:
-            running = [shape for shape in self._edges.shapes() if shape.wire.target in live]
-            groups["running"] = running
+            into = [s for s in self._edges.shapes_at(live) if s.wire.target in live]
+            groups["running"] = into
         if self._hovered is not None:
             groups["text_second"] = [self._hovered]
-        chosen = frozenset(
-            item.card.id for item in self.selectedItems() if isinstance(item, NodeItem)
+        chosen = {item.card.id for item in self.chosen_items()}
+        picked = [self._edges.edge(key) for key in sorted(self._chosen_edges)]
+        accent = self._edges.shapes_at(chosen) + [shape for shape in picked if shape is not None]
+        if accent:
+            groups["accent"] = accent
+        hidden = self._edges.hidden
+        self._highlights.show_groups(
+            {token: [s for s in found if s.wire.id != hidden] for token, found in groups.items()}
         )
-        if chosen:
-            groups["accent"] = self._edges.shapes_at(chosen)
-        self._highlights.show_groups(groups)
 
     def _restyle(self) -> None:
-        for item in self._items.values():
-            item.restyle()
+        for card in self._items.values():
+            card.restyle()
+        for note in self._notes.values():
+            note.restyle()
         self._edges.update()
         self._highlights.update()
+        self.overlay.update()
 
     def _tell_choice(self) -> None:
         self._highlight()
         self.node_chosen.emit(self.chosen_node())
+        self.choice_changed.emit()

@@ -1,4 +1,4 @@
-"""Looking at the canvas: zoom at the pointer, pan, fit, and walking with the keys."""
+"""Looking at the canvas: zoom at the pointer, pan, fit."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import (
+    QContextMenuEvent,
     QKeyEvent,
     QMouseEvent,
     QNativeGestureEvent,
     QPainter,
     QPalette,
+    QPolygonF,
     QResizeEvent,
     QWheelEvent,
 )
@@ -18,7 +20,8 @@ from PySide6.QtWidgets import QFrame, QGraphicsView, QWidget
 
 from app.canvas.document import WorkflowDocument
 from app.canvas.geometry import GRID_STEP
-from app.canvas.keyboard_walk import neighbour
+from app.canvas.keyboard import KeyboardControl
+from app.canvas.pointer import PointerControl
 from app.canvas.scene import WorkflowScene
 from app.kit.pens import solid_pen
 from app.theme.theme import Theme
@@ -32,12 +35,6 @@ _LEAST_FIT = 0.005
 FIT_SCALE = 1.0
 """Fitting never magnifies: a small graph is shown at its own size."""
 
-_ARROWS = {
-    Qt.Key.Key_Left: "left",
-    Qt.Key.Key_Right: "right",
-    Qt.Key.Key_Up: "up",
-    Qt.Key.Key_Down: "down",
-}
 _MARGIN = 28
 _FOOT = 60
 _CORNER = 190
@@ -47,13 +44,13 @@ _CORNER = 190
 class CanvasView(QGraphicsView):
     """The view of one scene.
 
+    What the left button means is in `pointer`, what the keys mean in `keyboard`.
+
     Signals:
         zoomed: The scale is another one (1.0 is 100 %).
-        node_entered: Enter was pressed on the selected node (its id).
     """
 
     zoomed = Signal(float)
-    node_entered = Signal(str)
 
     def __init__(
         self,
@@ -81,11 +78,12 @@ class CanvasView(QGraphicsView):
         self.setViewportUpdateMode(QGraphicsView.ViewportUpdateMode.BoundingRectViewportUpdate)
         self.setTransformationAnchor(QGraphicsView.ViewportAnchor.NoAnchor)
         self.setResizeAnchor(QGraphicsView.ViewportAnchor.NoAnchor)
-        self.setDragMode(QGraphicsView.DragMode.RubberBandDrag)
         self.setOptimizationFlag(QGraphicsView.OptimizationFlag.DontSavePainterState)
         # Files are for the window, which is asked next.
         self.setAcceptDrops(False)
         self.setAccessibleName("Workflow canvas")
+        self.pointer = PointerControl(self, scene, document, self)
+        self.keyboard = KeyboardControl(self, scene, document, self.pointer)
         document.replaced.connect(self._on_replaced)
         theme.changed.connect(self.viewport().update)
         scene.node_chosen.connect(self._describe)
@@ -183,76 +181,91 @@ class CanvasView(QGraphicsView):
         event.accept()
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Pinch to zoom; forget the hovered edge when the pointer leaves."""
+        """Pinch to zoom; forget what was below the pointer when it leaves."""
         if isinstance(event, QNativeGestureEvent) and (
             event.gestureType() == Qt.NativeGestureType.ZoomNativeGesture
         ):
             self.zoom_by(1 + event.value(), event.position())
             return True
         if event.type() == QEvent.Type.Leave:
-            self._scene.hover(None)
+            self.pointer.leave()
         return super().viewportEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Begin to pan with the middle button or with space held, else select."""
-        left_with_space = self._space_is_down and event.button() == Qt.MouseButton.LeftButton
-        if event.button() == Qt.MouseButton.MiddleButton or left_with_space:
+        """Begin to pan with the middle button or with space held, else a gesture."""
+        self.setFocus(Qt.FocusReason.MouseFocusReason)
+        is_left = event.button() == Qt.MouseButton.LeftButton
+        if event.button() == Qt.MouseButton.MiddleButton or (self._space_is_down and is_left):
             self._stop_gliding()
             self._panning_from = event.position().toPoint()
             self.viewport().setCursor(Qt.CursorShape.ClosedHandCursor)
-            event.accept()
-            return
-        super().mousePressEvent(event)
+        elif is_left:
+            self.pointer.press(event)
+        event.accept()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Pan, or let the edge below the pointer stand out."""
+        """Pan, or lead the gesture."""
         here = event.position().toPoint()
         if self._panning_from is not None:
             self._scroll_by(self._panning_from - here)
             self._panning_from = here
             self._fits = False
-            event.accept()
-            return
-        if not event.buttons():
-            edge = self._scene.hover(self.mapToScene(here))
-            self.viewport().setToolTip(self._edge_words(edge.wire) if edge else "")
-        super().mouseMoveEvent(event)
+        else:
+            self.pointer.move(event)
+        event.accept()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """End panning."""
+        """End panning, or the gesture."""
         if self._panning_from is not None:
             self._panning_from = None
-            self._show_hand()
-            event.accept()
-            return
-        super().mouseReleaseEvent(event)
+            self.show_hand()
+        elif event.button() == Qt.MouseButton.LeftButton:
+            self.pointer.release(event)
+        event.accept()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Open what is there."""
+        if event.button() == Qt.MouseButton.LeftButton:
+            self.pointer.double_click(event)
+        event.accept()
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Ask for the menu of what is there, or of the selected card if a key asks."""
+        here = event.pos()
+        if event.reason() == QContextMenuEvent.Reason.Keyboard:
+            item = self._scene.items_by_node.get(self._scene.chosen_node())
+            middle = self.viewport().rect().center()
+            here = self.mapFromScene(item.shape_rect().center()) if item else middle
+        self.pointer.ask_for_menu(here)
+        event.accept()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Walk along the edges, pan, fit, enter a node."""
-        keys, modifiers = Qt.Key, event.modifiers()
-        key = keys(event.key())
-        arrow = _ARROWS.get(key)
-        if arrow and not modifiers & ~Qt.KeyboardModifier.KeypadModifier:
-            self._walk(arrow)
-        elif key == keys.Key_Space:
+        """Take hold of the ground with space, or do what the key means."""
+        if event.key() == Qt.Key.Key_Space:
             if not event.isAutoRepeat():
                 self._space_is_down = True
-                self._show_hand()
-        elif key == keys.Key_Escape:
-            self._scene.choose_node("")
-        elif key in (keys.Key_Return, keys.Key_Enter) and self._scene.chosen_node():
-            self.node_entered.emit(self._scene.chosen_node())
-        elif key == keys.Key_F and not modifiers:
-            self.glide_to_fit()
-        else:
+                self.show_hand()
+        elif not self.keyboard.press(event):
             super().keyPressEvent(event)
 
     def keyReleaseEvent(self, event: QKeyEvent) -> None:
-        """Let go of the hand."""
+        """Let go of the ground."""
         if event.key() == Qt.Key.Key_Space and not event.isAutoRepeat():
             self._space_is_down = False
-            self._show_hand()
+            self.show_hand()
         super().keyReleaseEvent(event)
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Tab adds a node; Shift+Tab leaves the canvas."""
+        return False if forward else super().focusNextPrevChild(forward)
+
+    def point_of(self, here: QPoint) -> QPointF:
+        """The point of the scene at a point of the viewport."""
+        return self.mapToScene(here)
+
+    def area_of(self, rect: QRect) -> QPolygonF:
+        """The part of the scene in a part of the viewport."""
+        return self.mapToScene(rect)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the graph fitted if it was."""
@@ -278,13 +291,6 @@ class CanvasView(QGraphicsView):
         painter.drawPoints(
             [QPointF(left + step * column, top + step * row) for column in columns for row in rows]
         )
-
-    def _walk(self, direction: str) -> None:
-        graph = self._document.graph
-        chosen = neighbour(self._scene.chosen_node(), direction, graph.wires, self._document.places)
-        if chosen:
-            self._scene.choose_node(chosen)
-            self.reveal(chosen)
 
     def _middle(self) -> QPointF:
         """The point of the scene in the middle of the view, to a fraction of a pixel."""
@@ -320,15 +326,12 @@ class CanvasView(QGraphicsView):
         across.setValue(across.value() + distance.x())
         down.setValue(down.value() + distance.y())
 
-    def _show_hand(self) -> None:
+    def show_hand(self) -> None:
+        """Show the pointer as it is while nothing is under way."""
         if self._space_is_down:
             self.viewport().setCursor(Qt.CursorShape.OpenHandCursor)
         else:
             self.viewport().unsetCursor()
-
-    def _edge_words(self, wire: object) -> str:
-        source, target = getattr(wire, "source", ""), getattr(wire, "target", "")
-        return f"{self._document.label(source)} → {self._document.label(target)}"
 
     def _on_replaced(self) -> None:
         # The scene, which listens to the same signal, was first: its items are there.

@@ -195,16 +195,25 @@ def disconnect(workflow: Workflow, edge_ids: Collection[str]) -> Workflow:
 
 
 def reaches(edges: Iterable[Edge], start: str) -> frozenset[str]:
-    """The nodes that lead to `start`, and itself: to connect to one of them closes a circle."""
-    parents: dict[str, list[str]] = {}
-    for edge in edges:
-        parents.setdefault(edge.target, []).append(edge.source)
+    """The nodes that lead to `start`, and itself: an edge to one of them closes a circle."""
+    return _connected(((edge.target, edge.source) for edge in edges), start)
+
+
+def leads_to(edges: Iterable[Edge], start: str) -> frozenset[str]:
+    """The nodes that `start` leads to, and itself: an edge from one of them closes a circle."""
+    return _connected(((edge.source, edge.target) for edge in edges), start)
+
+
+def _connected(steps: Iterable[tuple[str, str]], start: str) -> frozenset[str]:
+    following: dict[str, list[str]] = {}
+    for here, there in steps:
+        following.setdefault(here, []).append(there)
     seen, waiting = {start}, [start]
     while waiting:
-        for parent in parents.get(waiting.pop(), ()):
-            if parent not in seen:
-                seen.add(parent)
-                waiting.append(parent)
+        for node_id in following.get(waiting.pop(), ()):
+            if node_id not in seen:
+                seen.add(node_id)
+                waiting.append(node_id)
     return frozenset(seen)
 
 
@@ -245,17 +254,7 @@ def remove_annotations(workflow: Workflow, annotation_ids: Collection[str]) -> W
 def _refuse_circles(edges: tuple[Edge, ...], new: Edge) -> None:
     if new.source == new.target:
         raise EditRefused(f"node '{new.source}' cannot be connected to itself")
-    children: dict[str, list[str]] = {}
-    for edge in edges:
-        children.setdefault(edge.source, []).append(edge.target)
-    seen, waiting = {new.target}, [new.target]
-    while waiting:
-        for child in children.get(waiting.pop(), ()):
-            if child == new.source:
-                raise EditRefused(
-                    f"'{new.target}' already leads to '{new.source}': "
-                    "this connection would close a circle"
-                )
-            if child not in seen:
-                seen.add(child)
-                waiting.append(child)
+    if new.source in leads_to(edges, new.target):
+        raise EditRefused(
+            f"'{new.target}' already leads to '{new.source}': this connection would close a circle"
+        )
