@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from engine.vocabulary.tools import ToolConcurrency, ToolDefinition, ToolTier
+from orchestration.tools.builtin.read import INTENT
 from orchestration.tools.file_edits.commit import editing_tool
 from orchestration.tools.file_edits.patch_plan import patch_paths, plan_patch
 
@@ -26,10 +27,7 @@ DEFINITION = ToolDefinition(
                 "type": "string",
                 "description": "The patch, from `*** Begin Patch` to `*** End Patch`.",
             },
-            "_i": {
-                "type": ["string", "null"],
-                "description": "What this call is for, in a few words; shown to the user.",
-            },
+            "_i": INTENT,
         },
         "required": ["input"],
     },
