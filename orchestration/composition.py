@@ -17,7 +17,7 @@ from orchestration.settings.data_folder import (
 from orchestration.settings.quirk_store import QuirkStore
 from orchestration.settings.secrets import open_secrets
 from orchestration.settings.store import SettingsStore
-from orchestration.tools.builtin.read import READ
+from orchestration.tools.catalogue import builtin_tools
 from orchestration.tools.registry import ToolRegistry
 from providers.embedded.server import EmbeddedServer, EmbeddedSettings
 from providers.factory import ProviderPool
@@ -45,7 +45,7 @@ def open_backend(data_dir: Path | None = None, *, env: Mapping[str, str] | None 
             settings=loaded.settings,
             secrets=open_secrets(secrets_file(folder)),
             quirks=QuirkStore(quirks_file(folder)),
-            tools=ToolRegistry([READ]),
+            tools=ToolRegistry(builtin_tools(loaded.settings.tools)),
             pool=ProviderPool(embedded, bound=embedded.bound, preamble=preamble),
             embedded=embedded,
             notices=(loaded.notice,) if loaded.notice is not None else (),

@@ -54,3 +54,11 @@ class NoContinuableRun(UserError):
     def __init__(self, run_id: str, status: str) -> None:
         self.run_id = run_id
         super().__init__(f"run '{run_id}' is {status}; only a stopped or failed one can go on")
+
+
+class EditNotUndone(UserError):
+    """An edit that cannot be undone. `labels` are files that were changed since, if that is why."""
+
+    def __init__(self, why: str, labels: tuple[str, ...] = ()) -> None:
+        self.labels = labels
+        super().__init__(why)

@@ -171,6 +171,13 @@ class EditBatchRecorded(Event, frozen=True, gc=False, tag="edit_batch_recorded")
     batch: EditBatch
 
 
+class EditBatchUndone(Event, frozen=True, gc=False, tag="edit_batch_undone"):
+    """What an editing call did was undone; its changes are no changes any more."""
+
+    node_id: str
+    batch_id: str
+
+
 class NodeCompleted(Event, frozen=True, gc=False, tag="node_completed"):
     """The engine has accepted the node's output.
 
@@ -329,6 +336,7 @@ RunEvent = (
     | ToolArtifactCreated
     | FileChanged
     | EditBatchRecorded
+    | EditBatchUndone
     | NodeCompleted
     | NodeFailed
     | NodeInterrupted

@@ -69,6 +69,10 @@ def _unknown_window(model: str) -> int | None:
     return None
 
 
+def _nothing(*told: object) -> None:
+    return None
+
+
 class DriveLoop:
     """Drives one engine until it is over or waits for a person.
 
@@ -87,6 +91,8 @@ class DriveLoop:
         "_loop",
         "_mailbox",
         "_models",
+        "_on_cancel",
+        "_on_over",
         "_outcome",
         "_scheduled",
         "_settlers",
@@ -107,6 +113,8 @@ class DriveLoop:
         budget: Budget,
         clock: Callable[[], float] = time.time,
         context_window: Callable[[str], int | None] = _unknown_window,
+        on_cancel: Callable[[str], None] = _nothing,
+        on_over: Callable[[], None] = _nothing,
     ) -> None:
         """Take what surrounds the engine.
 
@@ -119,6 +127,8 @@ class DriveLoop:
             budget: the process-wide limits.
             clock: seconds since the epoch.
             context_window: the context of a model by name, in tokens, where it is known.
+            on_cancel: called with a node or subagent whose work was cancelled.
+            on_over: called when the run has ended, and again if it ends anew.
         """
         self._engine = engine
         self._models = models
@@ -128,6 +138,8 @@ class DriveLoop:
         self._budget = budget
         self._clock = clock
         self._context_window = context_window
+        self._on_cancel = on_cancel
+        self._on_over = on_over
         self._loop = asyncio.get_running_loop()
         self._mailbox: deque[tuple[EngineInput, asyncio.Future[None] | None]] = deque()
         self._scheduled = False
@@ -267,7 +279,7 @@ class DriveLoop:
 
     def _with_context_window(self, event: UsageReported) -> UsageReported:
         window = self._context_window(event.model)
-        return UsageReported(event.node_id, event.usage, event.model, window)
+        return UsageReported(event.node_id, event.usage, event.model, window, event.parent_id)
 
     def _call_model(self, effect: CallModel) -> None:
         if not self._stopping:
@@ -311,8 +323,9 @@ class DriveLoop:
         return ToolsFinished(batch.node_id, batch.batch_id, results, self._clock(), effects)
 
     def _inspect_calls(self, effect: InspectCalls) -> None:
+        # Earlier calls of the same turn may run meanwhile.
         if not self._stopping:
-            self._tasks.start(effect.node_id, effect, self._inspect)
+            self._tasks.start(_inspection_of(effect.node_id), effect, self._inspect)
 
     async def _inspect(self, work: Work) -> CallsInspected:
         batch: InspectCalls = work.job
@@ -344,13 +357,18 @@ class DriveLoop:
         self._post(TimerFired(effect.node_id, max(effect.until, self._clock())))
 
     def _cancel_work(self, effect: CancelWork) -> None:
-        self._tasks.cancel(effect.node_id)
-        timer = self._timers.pop(effect.node_id, None)
+        node_id = effect.node_id
+        self._tasks.cancel(node_id)
+        self._tasks.cancel(_inspection_of(node_id))
+        timer = self._timers.pop(node_id, None)
         if timer is not None:
             timer.cancel()
+        self._on_cancel(node_id)
 
     def _finish(self, effect: Finish) -> None:
         self._outcome = effect.outcome
+        if self.is_over:
+            self._on_over()
 
     def _give_up(self, error: Exception) -> None:
         """The engine failed on an input: a bug of ours. End the run, leave nothing behind."""
@@ -360,6 +378,7 @@ class DriveLoop:
         self._stopping = True
         self._cancel_timers()
         self._tasks.cancel_all()
+        self._on_over()
         for _, answered in self._mailbox:
             if answered is not None and not answered.done():
                 answered.set_exception(RunIsOver())
@@ -375,3 +394,7 @@ class DriveLoop:
         for settler in settlers:
             if not settler.done() and self._outcome is not None:
                 settler.set_result(self._outcome)
+
+
+def _inspection_of(node_id: str) -> str:
+    return f"{node_id}\x1finspection"

@@ -109,6 +109,8 @@ class HandoffStore:
         """The request with the text of its upstream Markdown documents, if it cannot read them."""
         if not self._texts or any(tool.name == "read" for tool in request.available_tools):
             return request
+        if request.input is None:  # a subagent knows its task only
+            return request
         upstream: Sequence[Any] = request.input.get("upstream", ())
         if not any("handoff" in item and item["node_id"] in self._texts for item in upstream):
             return request

@@ -250,6 +250,16 @@ class ToolCache:
         return await self._watch.caught_up()
 
 
+def watched_cache(services: ToolServices) -> ToolCache:
+    """An empty cache that hears of changes which others make in the run's workspace."""
+    own_folder = services.edits.parent / "watch"
+
+    def watch(on_change: Callable[[], None]) -> FolderWatch:
+        return FolderWatch(services.workspace.folders, own_folder, on_change)
+
+    return ToolCache(services, watch)
+
+
 def cache_key(tool_name: str, arguments: JsonObject) -> str:
     """Equal for calls that ask the same; what a call says it is for does not count."""
     asked = {name: value for name, value in arguments.items() if name != "_i"}

@@ -36,7 +36,7 @@ from orchestration.tools.admission import (
     refuse_what_is_barred,
     targets_now,
 )
-from orchestration.tools.cache import Asker, Outcome, ToolCache
+from orchestration.tools.cache import Asker, Outcome, ToolCache, watched_cache
 from orchestration.tools.file_edits.edit_log import EditLog, RevertReport
 from orchestration.tools.locks import RunLocks, lock_keys, path_keys
 from orchestration.tools.outcomes import Ended, ended, refused, tell, together
@@ -112,8 +112,7 @@ class ToolRunner:
             permits: the process-wide budget of tool calls in flight.
             services: what the calls of the run share.
             retry_policy: how often a transient failure of a tool is tried again.
-            cache: the answers of the run; one that shares only what file stamps vouch for by
-                default.
+            cache: the answers of the run; an empty one by default.
             plan_source: the node that plans, if one does.
             monotonic: seconds that only grow.
             sleep: waits that many seconds.
@@ -124,7 +123,7 @@ class ToolRunner:
         self._permits = permits
         self._services = services
         self._retry_policy = retry_policy
-        self._cache = cache or ToolCache(services)
+        self._cache = cache or watched_cache(services)
         self._plan_source = plan_source
         self._monotonic = monotonic
         self._sleep = sleep

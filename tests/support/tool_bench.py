@@ -25,12 +25,11 @@ from engine.vocabulary.tools import (
 )
 from orchestration.runs.journal import MemoryJournal
 from orchestration.runs.limits import Permits
-from orchestration.tools.cache import ToolCache
+from orchestration.tools.cache import ToolCache, watched_cache
 from orchestration.tools.registry import ToolRegistry
 from orchestration.tools.runner import ToolRunner
 from orchestration.tools.tool import Tool, ToolContext, ToolOutput, ToolServices, services_in
 from orchestration.workspace.paths import Workspace
-from orchestration.workspace.watch import FolderWatch
 
 Work = Callable[[JsonObject, ToolContext], Awaitable[ToolOutput]]
 
@@ -119,8 +118,7 @@ class ToolBench:
     ) -> None:
         """`watched`: the cache hears of changes that others make; `more` is for the runner."""
         self.services = services(root)
-        watch = self._watch if watched else None
-        self.cache = ToolCache(self.services, watch)
+        self.cache = watched_cache(self.services) if watched else ToolCache(self.services)
         self.events: list[RunEvent] = []
         self.journal = MemoryJournal()
         self.permits = Permits(permits)
@@ -136,10 +134,6 @@ class ToolBench:
             sleep=self._sleep,
             **more,
         )
-
-    def _watch(self, on_change: Callable[[], None]) -> FolderWatch:
-        folder = self.services.edits.parent / "watch"
-        return FolderWatch(self.services.workspace.folders, folder, on_change)
 
     async def _sleep(self, seconds: float) -> None:
         self.pauses.append(seconds)

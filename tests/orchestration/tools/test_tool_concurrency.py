@@ -85,36 +85,53 @@ def test_a_writing_call_waits_for_those_before_it_and_holds_back_those_after(
     ]
 
 
-def test_calls_of_two_nodes_on_one_key_exclude_each_other(tmp_path: Path) -> None:
-    inside: list[int] = []
-    most = 0
+def test_calls_of_two_nodes_on_one_path_exclude_each_other(tmp_path: Path) -> None:
+    inside, most = 0, 0
 
-    async def work(_: JsonObject, context: ToolContext) -> ToolOutput:
-        nonlocal most
-        inside.append(1)
-        most = max(most, len(inside))
+    async def work(_: JsonObject, __: ToolContext) -> ToolOutput:
+        nonlocal inside, most
+        inside += 1
+        most = max(most, inside)
         await turn_the_loop()
-        inside.pop()
+        inside -= 1
         return ToolOutput("")
 
-    def key(arguments: JsonObject) -> tuple[str, ...]:
-        return (str(arguments["path"]),)
-
-    async def scenario(second_path: str) -> None:
+    async def scenario() -> None:
         bench = ToolBench(
-            tmp_path, made_tool("w", work, ToolConcurrency.EXCLUSIVE, ToolTier.WRITE, key)
+            tmp_path,
+            made_tool("w", work, ToolConcurrency.EXCLUSIVE, ToolTier.WRITE, path_argument),
         )
+        second = batch_of([admitted_call("w", "2", "m", path="./a")], "m")
         await asyncio.gather(
-            bench.execute(admitted_call("w", "1", path="a")),
-            bench.runner.execute_batch(
-                batch_of([admitted_call("w", "2", "m", path=second_path)], "m")
-            ),
+            bench.execute(admitted_call("w", "1", path="a")), bench.runner.execute_batch(second)
         )
 
-    asyncio.run(scenario("a"))
+    asyncio.run(scenario())
     assert most == 1
-    asyncio.run(scenario("b"))
-    assert most == 2
+
+
+def test_calls_of_two_nodes_on_two_paths_run_side_by_side(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        both = asyncio.Barrier(2)
+
+        async def work(_: JsonObject, __: ToolContext) -> ToolOutput:
+            await both.wait()
+            return ToolOutput("")
+
+        bench = ToolBench(
+            tmp_path,
+            made_tool("w", work, ToolConcurrency.EXCLUSIVE, ToolTier.WRITE, path_argument),
+        )
+        second = batch_of([admitted_call("w", "2", "m", path="b")], "m")
+        await asyncio.wait_for(
+            asyncio.gather(
+                bench.execute(admitted_call("w", "1", path="a")),
+                bench.runner.execute_batch(second),
+            ),
+            20,
+        )
+
+    asyncio.run(scenario())
 
 
 def test_a_node_exclusive_tool_runs_once_a_node_at_a_time(tmp_path: Path) -> None:
