@@ -13,6 +13,7 @@ from app.kit.run_bridge import RunBridge
 from app.waiting_list import WaitingEntry
 from engine.graph.workflow import Workflow
 from orchestration.backend import Backend
+from orchestration.runs.pauses import caller_of
 from orchestration.runs.run_view import RunView
 from orchestration.runs.view_values import RunStatus
 
@@ -88,6 +89,14 @@ class RunSession(QObject):
             for key, each in view.retryables.items()
         ]
         return entries
+
+    def turn_of(self, approval_id: str) -> list[str]:
+        """The ids of the calls that wait together with this one: those of the same caller."""
+        waiting = self.view.pending_approvals
+        request = waiting.get(approval_id)
+        if request is None:
+            return []
+        return [key for key, other in waiting.items() if caller_of(other) == caller_of(request)]
 
     def activity(self) -> list[str]:
         """The ids of the nodes at work."""

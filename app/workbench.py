@@ -112,6 +112,7 @@ class Workbench(QObject):
         chat.composer.other_chosen.connect(window.scene.choose_node)
         chat.intents.answered.connect(self._on_answered)
         chat.intents.decided.connect(self._on_decided)
+        chat.intents.turn_allowed.connect(self._on_turn_allowed)
         chat.intents.retried.connect(self._on_retried)
         chat.intents.continued.connect(self._continue)
         chat.intents.demo_wanted.connect(self._run_on_demo)
@@ -303,11 +304,18 @@ class Workbench(QObject):
             work = self._backend.answer(session.run_id, node_id, text, pause_id)
             self._do(work, "answer a question")
 
-    def _on_decided(self, approval_id: str, allow: bool, reason: str) -> None:
+    def _on_decided(self, approval_id: str, allow: bool, reason: str, for_run: bool) -> None:
         session = self._presenter.session
         if session is not None:
-            work = self._backend.decide(session.run_id, approval_id, allow, reason or None)
+            work = self._backend.decide(
+                session.run_id, approval_id, allow, reason or None, for_run=for_run
+            )
             self._do(work, "decide about a call")
+
+    def _on_turn_allowed(self, approval_id: str) -> None:
+        session = self._presenter.session
+        for other_id in session.turn_of(approval_id) if session is not None else ():
+            self._on_decided(other_id, True, "", False)
 
     def _on_retried(self, node_id: str) -> None:
         session = self._presenter.session

@@ -1,84 +1,144 @@
-"""One tool call that waits for a decision: the whole call, Allow, and Deny with a reason."""
+"""One tool call that waits for a decision: the whole call, and what a person can say to it."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QFontDatabase, QFontMetricsF
-from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QWidget
+from collections.abc import Mapping
+from typing import Any
 
+from PySide6.QtWidgets import QLineEdit, QWidget
+
+from app.approvals.call_views import CallText, DiffText
 from app.chat.cards import Card
 from app.chat.intents import ChatIntents
 from app.chat.rows import Row
 from app.chat.tool_words import call_text, tool_name
+from app.kit.formats import plural
 from app.theme.theme import Theme
+from engine.vocabulary.report import PendingApproval
+from engine.vocabulary.tools import CallPreview, FileChangeOp, FilePreview, ToolTier
 
-_MOST_LINES = 16
-_LINE_LENGTH = 96
+_VERBS = {
+    FileChangeOp.CREATE: "Creates",
+    FileChangeOp.UPDATE: "Changes",
+    FileChangeOp.DELETE: "Deletes",
+    FileChangeOp.RENAME: "Renames",
+}
+# What a complete diff shows better than the arguments do.
+_IN_THE_DIFF = frozenset({"content", "edits", "input", "path", "_i"})
 
 
 class ApprovalCard(Card):
-    """The row's payload is the pending approval."""
+    """The row's payload is the pending approval.
+
+    Attributes:
+        call: The arguments, where the preview does not show them.
+        diffs: One view for each file that the call would change.
+    """
 
     def __init__(self, row: Row, intents: ChatIntents, theme: Theme, parent: QWidget) -> None:
-        request = row.payload
-        name = tool_name(request.tool_call.name)
-        title = f"{row.label} wants to use {name}"
+        request: PendingApproval = row.payload
+        self._name = tool_name(request.tool_call.name)
+        title = f"{row.label} wants to use {self._name}"
         super().__init__("waiting-card", "exclamation", "waiting", title, theme, parent)
         self._approval_id = request.approval_id
         self._intents = intents
+        self.diffs: list[DiffText] = []
+        self.call: CallText | None = None
         self.add_text(_what_it_can_do(request)).setProperty("kind", "second")
-        self.call = self._call_view(call_text(request.tool_call.arguments))
-        self.call.setAccessibleName(f"Arguments of {name}")
-        self.body.addWidget(self.call)
-        self.allow = self.button("Allow", primary=True)
-        self.allow.setAccessibleName(f"Allow {name}")
-        self.allow.clicked.connect(self._allow)
-        self.deny = self.button("Deny")
-        self.deny.setAccessibleName(f"Deny {name}")
-        self.deny.clicked.connect(self._deny)
-        self.reason = QLineEdit(self)
-        self.reason.setPlaceholderText("Reason for a denial (optional, the model sees it)")
-        self.reason.setAccessibleName("Reason for a denial")
-        self.reason.setClearButtonEnabled(True)
-        line = self.add_buttons(self.allow, self.deny)
-        line.insertWidget(2, self.reason, 1)
-        line.setStretch(3, 0)
+        self._show_call(request.tool_call.arguments, request.preview or CallPreview())
+        self._show_rule(request)
+        self._add_choices(request, has_others=row.has_others)
         intents.refused.connect(self._unlock)
 
-    def _call_view(self, text: str) -> QPlainTextEdit:
-        view = QPlainTextEdit(self)
-        view.setProperty("kind", "code")
-        view.setReadOnly(True)
-        view.setTabChangesFocus(True)
-        view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
-        font.setPixelSize(12)
-        view.setFont(font)
-        view.setPlainText(text)
-        lines = sum(1 + len(line) // _LINE_LENGTH for line in text.split("\n"))
-        if lines <= _MOST_LINES:
-            view.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        height = QFontMetricsF(font).lineSpacing() * min(lines, _MOST_LINES)
-        view.setFixedHeight(round(height) + 24)
-        return view
+    def _show_call(self, arguments: Mapping[str, Any], preview: CallPreview) -> None:
+        for file in preview.files:
+            self._add_file(file)
+        shown = _IN_THE_DIFF if preview.files else frozenset({"_i"})
+        rest = {key: value for key, value in arguments.items() if key not in shown}
+        if rest or not preview.files:
+            self.call = CallText(call_text(rest), f"Arguments of {self._name}", self)
+            self._add_code(self.call)
+        if preview.cwd is not None:
+            folder = "the execution folder" if preview.cwd in ("", ".") else preview.cwd
+            self.add_text(
+                f"Runs in {folder}. A command can do whatever you can do on this computer, unless "
+                "commands are kept in a sandbox."
+            ).setProperty("kind", "second")
+        if preview.problem is not None:
+            self.add_text(f"What it would do could not be found out: {preview.problem}")
+
+    def _add_file(self, file: FilePreview) -> None:
+        to = f" to {file.rename_to}" if file.rename_to is not None else ""
+        title = f"{_VERBS[file.op]} {file.path}{to}"
+        self.add_text(title)
+        if file.diff:
+            diff = DiffText(file.diff, f"{title}, as a diff", self.theme, self)
+            self.diffs.append(diff)
+            self._add_code(diff)
+
+    def _add_code(self, view: CallText) -> None:
+        self.body.addWidget(view)
+        if view.is_long:
+            lines = plural(view.blockCount(), "line")
+            self.add_text(f"{lines} in all: scroll to see the rest").setProperty("kind", "small")
+
+    def _show_rule(self, request: PendingApproval) -> None:
+        rule = request.rule
+        if rule is not None:
+            self.add_text(
+                f"Allowing it for this run would also allow: {rule.matches}\n"
+                f"It would still ask about: {rule.near_miss}"
+            ).setProperty("kind", "small")
+
+    def _add_choices(self, request: PendingApproval, *, has_others: bool) -> None:
+        self.allow = self.button("Allow", primary=True)
+        self.allow.setAccessibleName(f"Allow {self._name}")
+        self.allow.clicked.connect(self._allow)
+        buttons = [self.allow]
+        if request.rule is not None:
+            self.allow_for_run = self.button("Allow for this run")
+            self.allow_for_run.setAccessibleName(f"Allow {self._name} for this run")
+            self.allow_for_run.clicked.connect(self._allow_for_run)
+            buttons.append(self.allow_for_run)
+        if has_others:
+            self.allow_all = self.button("Allow all of this turn")
+            self.allow_all.clicked.connect(self._allow_all)
+            buttons.append(self.allow_all)
+        self.deny = self.button("Deny")
+        self.deny.setAccessibleName(f"Deny {self._name}")
+        self.deny.clicked.connect(self._deny)
+        buttons.append(self.deny)
+        self.reason = QLineEdit(self)
+        self.reason.setPlaceholderText("Reason for a denial (optional)")
+        self.reason.setAccessibleName("Reason for a denial")
+        self.reason.setClearButtonEnabled(True)
+        line = self.add_buttons(*buttons)
+        line.insertWidget(len(buttons), self.reason, 1)
+        line.setStretch(len(buttons) + 1, 0)
 
     def _allow(self) -> None:
+        self._decide(True, "")
+
+    def _allow_for_run(self) -> None:
+        self._decide(True, "", for_run=True)
+
+    def _allow_all(self) -> None:
         self.setEnabled(False)
-        self._intents.decided.emit(self._approval_id, True, "")
+        self._intents.turn_allowed.emit(self._approval_id)
 
     def _deny(self) -> None:
+        self._decide(False, self.reason.text().strip())
+
+    def _decide(self, allow: bool, reason: str, *, for_run: bool = False) -> None:
+        """A card takes one decision: a second press finds it locked."""
         self.setEnabled(False)
-        self._intents.decided.emit(self._approval_id, False, self.reason.text().strip())
+        self._intents.decided.emit(self._approval_id, allow, reason, for_run)
 
     def _unlock(self) -> None:
         self.setEnabled(True)
 
 
-def _what_it_can_do(request: object) -> str:
-    tier = str(getattr(request, "tier", "write"))
-    words = "This call only reads." if tier == "read" else "This call can change things."
-    path = tuple(getattr(request, "path", ()))
-    if len(path) > 1:
-        words += " Asked by " + " → ".join(path) + "."
-    reason = str(getattr(request, "reason", ""))
-    return f"{words} {reason}".strip()
+def _what_it_can_do(request: PendingApproval) -> str:
+    is_read = request.tier is ToolTier.READ
+    words = "This call only reads." if is_read else "This call can change things."
+    return f"{words} {request.reason}".strip()

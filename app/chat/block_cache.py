@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable
 
-from app.chat.row_blocks import RowBlock, block_for
+from app.chat.row_blocks import FoldedBlock, MessageBlock, RowBlock, VerdictBlock
+from app.chat.rows import OUTPUT, QUESTION, THINKING, TODO, USER, Row
+from app.chat.todo_block import TodoBlock
 from app.chat.transcript_model import ShownRow
 from app.theme.theme import Theme
 
@@ -29,7 +31,7 @@ class BlockCache:
         """The block of a row; made if it is not there."""
         block = self._blocks.get(item.row.id)
         if block is None:
-            block = block_for(item.row, item.has_header, self._theme)
+            block = _block_for(item.row, item.has_header, self._theme)
             self._blocks[item.row.id] = block
         self._blocks.move_to_end(item.row.id)
         return block
@@ -62,3 +64,14 @@ class BlockCache:
                 return
             if row_id not in in_view and not self._blocks[row_id].row.is_open:
                 del self._blocks[row_id]
+
+
+def _block_for(row: Row, has_header: bool, theme: Theme) -> RowBlock:
+    """The block that paints a row; rows that are cards now are not painted but shown as widgets."""
+    if row.kind == THINKING or row.tool is not None:
+        return FoldedBlock(row, has_header, theme)
+    if row.kind == TODO:
+        return TodoBlock(row, has_header, theme)
+    if row.kind in (USER, OUTPUT, QUESTION, "assistant"):
+        return MessageBlock(row, has_header, theme)
+    return VerdictBlock(row, has_header, theme)

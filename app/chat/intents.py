@@ -10,7 +10,9 @@ class ChatIntents(QObject):
 
     Signals:
         answered: Node id, pause id and text of an answer.
-        decided: Approval id, whether to allow, and the reason of a denial.
+        decided: Approval id, whether to allow, the reason of a denial, and whether equal calls of
+            the run are allowed, too.
+        turn_allowed: Approval id; it and all others of the same caller are allowed.
         retried: Id of a failed node that is to be tried again.
         continued: The stopped run is to go on.
         demo_wanted: The workflow is to run on the demo model.
@@ -20,7 +22,8 @@ class ChatIntents(QObject):
     """
 
     answered = Signal(str, str, str)
-    decided = Signal(str, bool, str)
+    decided = Signal(str, bool, str, bool)
+    turn_allowed = Signal(str)
     retried = Signal(str)
     continued = Signal()
     demo_wanted = Signal()

@@ -11,7 +11,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPen, QPixmap, QTextCursor
 
 from app.chat.message_document import MessageDocument
-from app.chat.rows import APPROVAL, ENDED, FAILURE, OUTPUT, QUESTION, THINKING, USER, Row
+from app.chat.rows import APPROVAL, ENDED, FAILURE, OUTPUT, TODO, USER, Row
 from app.kit.formats import duration_text
 from app.theme.statuses import paint_mark
 from app.theme.theme import Theme
@@ -23,6 +23,7 @@ _TIGHT_GAP = 6.0
 _CARD_PADDING = 12.0
 _BUBBLE_SHARE = 0.82
 _LINE = 22.0
+_BOXED = frozenset({OUTPUT, TODO})
 _WRAPPED = Qt.TextFlag.TextWordWrap.value
 _CALL_MARKS = {
     "completed": ("check", "done"),
@@ -136,7 +137,7 @@ class MessageBlock(RowBlock):
             left = width - inner - 2 * _CARD_PADDING
             self._box = QRectF(left, self.top, inner + 2 * _CARD_PADDING, 0)
             self._box.setHeight(self._text.size().height() + 16)
-        elif self.row.kind == OUTPUT:
+        elif self.row.kind in _BOXED:
             self._text.set_width(width - 2 * _CARD_PADDING - 4)
             height = self._text.size().height() + _LINE + 2 * _CARD_PADDING + 6
             self._box = QRectF(0.5, self.top + 0.5, width - 1, height)
@@ -150,12 +151,12 @@ class MessageBlock(RowBlock):
         """Paint the box, if there is one, and the text."""
         self.paint_header(painter)
         tokens = self.theme.tokens
-        if self.row.kind in (USER, OUTPUT):
+        if self.row.kind == USER or self.row.kind in _BOXED:
             painter.setPen(QPen(tokens.color("hairline"), 1))
             painter.setBrush(tokens.color("raised"))
             painter.drawRoundedRect(self._box, RADIUS_CARD, RADIUS_CARD)
-        if self.row.kind == OUTPUT:
-            self._paint_output_head(painter)
+        if self.row.kind in _BOXED:
+            self._paint_head(painter)
         at = self._text_at()
         within = clip.translated(-at).intersected(
             QRectF(0, 0, self._text.document.textWidth(), self._text.size().height())
@@ -169,22 +170,29 @@ class MessageBlock(RowBlock):
     def _text_at(self) -> QPointF:
         if self.row.kind == USER:
             return QPointF(self._box.left() + _CARD_PADDING, self._box.top() + 8)
-        if self.row.kind == OUTPUT:
+        if self.row.kind in _BOXED:
             return QPointF(
                 self._box.left() + _CARD_PADDING + 2, self._box.top() + _CARD_PADDING + _LINE + 4
             )
         return self._box.topLeft()
 
-    def _paint_output_head(self, painter: QPainter) -> None:
-        tokens = self.theme.tokens
-        middle = self._box.top() + _CARD_PADDING + 8
-        color = tokens.color("done")
-        paint_mark(
-            painter, QPointF(self._box.left() + _CARD_PADDING + 9, middle), 14, "check", color
-        )
+    def head(self) -> tuple[str, str, str]:
+        """Mark, colour and words of the head of a card."""
         words = f"{self.row.label} is done"
         if self.row.seconds is not None:
             words += f" · {duration_text(self.row.seconds)}"
+        return "check", "done", words
+
+    def show(self, markdown: str) -> None:
+        """Show another text."""
+        self._text.show_markdown(markdown)
+
+    def _paint_head(self, painter: QPainter) -> None:
+        tokens = self.theme.tokens
+        middle = self._box.top() + _CARD_PADDING + 8
+        mark, color, words = self.head()
+        at = QPointF(self._box.left() + _CARD_PADDING + 9, middle)
+        paint_mark(painter, at, 14, mark, tokens.color(color))
         painter.setFont(self.theme.sized_font(12))
         painter.setPen(tokens.color("text_second"))
         box = QRectF(self._box.left() + _CARD_PADDING + 24, middle - 11, self.width, 22)
@@ -293,22 +301,13 @@ class VerdictBlock(RowBlock):
         return f"{row.text}, then continued" if row.kind == ENDED else row.text
 
 
-def block_for(row: Row, has_header: bool, theme: Theme) -> RowBlock:
-    """The block that paints a row; rows that are cards now are not painted but shown as widgets."""
-    if row.kind == THINKING or row.tool is not None:
-        return FoldedBlock(row, has_header, theme)
-    if row.kind in (USER, OUTPUT, QUESTION, "assistant"):
-        return MessageBlock(row, has_header, theme)
-    return VerdictBlock(row, has_header, theme)
-
-
 def estimated_height(row: Row, has_header: bool, width: float) -> float:
     """About how high the row will be; exact heights cost a layout."""
     header = HEADER if has_header else 0.0
-    if row.kind in (USER, OUTPUT, "assistant"):
+    if row.kind in (USER, OUTPUT, TODO, "assistant"):
         across = max(20.0, width / 7.2)
         lines = row.text.count("\n") + len(row.text) / across + 1
-        extra = 50.0 if row.kind == OUTPUT else 16.0 if row.kind == USER else 0.0
+        extra = 50.0 if row.kind in _BOXED else 16.0 if row.kind == USER else 0.0
         return header + lines * 21.0 + GAP + extra
     if row.is_card:
         return header + 150.0

@@ -9,6 +9,7 @@ ASSISTANT = "assistant"
 THINKING = "thinking"
 TOOL = "tool"
 OUTPUT = "output"
+TODO = "todo"
 NOTICE = "notice"
 QUESTION = "question"
 APPROVAL = "approval"
@@ -41,17 +42,22 @@ class Row:
         id: Unique in its transcript and growing with the order.
         kind: One of the constants of this module.
         node_id: Whose row it is; empty for rows of the run as a whole.
-        label: What the node is called.
+        actor_id: Who speaks or calls: the node, or a subagent of it.
+        label: What it is called.
         time: When it began, in seconds since the epoch.
         text: What it says, Markdown for `ASSISTANT` and `OUTPUT`.
         is_open: Still growing, or still waiting for the person.
         is_folded: Only its first line is shown.
         seconds: How long it took, where that is known.
-        payload: What the card of the row needs: a pending question or approval...
+        payload: What the card of the row needs: a pending question or approval, a list of things
+            to do...
+        has_others: More calls of the same turn wait for a decision.
         pieces: What was added to the text since the view last looked.
     """
 
     __slots__ = (
+        "actor_id",
+        "has_others",
         "id",
         "is_folded",
         "is_open",
@@ -73,6 +79,8 @@ class Row:
         self.id = row_id
         self.kind = kind
         self.node_id = node_id
+        self.actor_id = node_id
+        self.has_others = False
         self.label = label
         self.time = time
         self.text = text

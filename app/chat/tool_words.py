@@ -18,7 +18,7 @@ _NAMES = {
     "ast_grep": "AST Search",
     "ast_edit": "AST Edit",
     "web_search": "Search the Web",
-    "todo": "Update Progress",
+    "openflow_update_todo_list": "Update Progress",
     "openflow_call_subagent": "Call Subagent",
     "openflow_declare_subagents": "Declare Subagents",
     "openflow_submit_node_output": "Submit Output",

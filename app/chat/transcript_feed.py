@@ -15,20 +15,26 @@ from app.chat.rows import (
     OUTPUT,
     QUESTION,
     THINKING,
+    TODO,
     TOOL,
     USER,
     Row,
     ToolLine,
 )
+from app.chat.todo_block import todo_markdown
 from app.chat.tool_words import call_text, tool_name, tool_target
 from app.chat.transcript_model import TranscriptModel
 from app.kit.formats import count_text, duration_text, plural
 from engine.vocabulary import events as ev
 from engine.vocabulary.tools import HARNESS_TOOLS
+from orchestration.runs.actor_board import actor_id as actor_id_of
 from orchestration.runs.event_hub import EventRecord
+from orchestration.runs.pauses import caller_of
 from orchestration.runs.run_view import RunView
+from orchestration.runs.todo_lists import TODO_TOOL
 from orchestration.runs.view_values import ChatEntry, EntryKind, RunStatus
 
+_NO_LINE = HARNESS_TOOLS | {TODO_TOOL}
 _ROLES = {"user": USER, "assistant": ASSISTANT, "thinking": THINKING, "system": NOTICE}
 
 
@@ -41,6 +47,7 @@ class TranscriptFeed:
         self._started_at = 0.0
         self._streams: dict[str, Row] = {}
         self._tools: dict[str, Row] = {}
+        self._todos: dict[str, Row] = {}
         self._open_cards: list[Row] = []
         self._handlers: dict[type, Callable[[Any, float], None]] = {
             ev.ChatMessage: self._message,
@@ -58,6 +65,7 @@ class TranscriptFeed:
             ev.NodeErrored: self._errored,
             ev.NodeInterrupted: self._interrupted,
             ev.NodeFailed: self._failed,
+            ev.SubagentFailed: self._subagent_failed,
             ev.RunError: self._run_error,
             ev.Finished: self._finished,
             ev.Aborted: self._aborted,
@@ -84,25 +92,29 @@ class TranscriptFeed:
         for time, node_id, entry in sorted(entries, key=lambda each: each[0]):
             self._started_at = self._started_at or time
             self._from_entry(node_id, entry)
+        for actor_id in self._view.todos:
+            self._show_todos(actor_id, self._now_of(actor_id))
         for pending in self._view.pending_inputs.values():
             self._question_row(pending.node_id, pending, self._now_of(pending.node_id))
         for request in self._view.pending_approvals.values():
-            self._approval_row(request, self._now_of(request.node_id))
+            self._approval_row(request, self._now_of(caller_of(request)))
         for retryable in self._view.retryables.values():
             time = self._now_of(retryable.node_id)
             self._failure_row(retryable.node_id, retryable.error, time, can_retry=True)
         if self._view.status is RunStatus.STOPPED:
             self._ended("Stopped", self._started_at)
 
-    def _label(self, node_id: str) -> str:
-        return self._view.labels.get(node_id, node_id)
-
     def _now_of(self, node_id: str) -> float:
         chat = self._view.chat.get(node_id)
         return chat[-1].created_at if chat else self._started_at
 
-    def _add(self, kind: str, node_id: str, time: float, text: str = "") -> Row:
-        return self._model.add(kind, node_id, self._label(node_id), time, text)
+    def _add(self, kind: str, actor_id: str, time: float, text: str = "") -> Row:
+        """A row of a node, or of a subagent; the latter stands among its node's rows."""
+        name, owner = self._view.name(actor_id), self._view.actors.owner(actor_id)
+        if owner is None:
+            return self._model.add(kind, actor_id, name, time, text)
+        label = f"{self._view.name(owner)} / {name}"
+        return self._model.add(kind, owner, label, time, text, actor_id=actor_id)
 
     def _from_entry(self, node_id: str, entry: ChatEntry) -> None:
         if entry.kind is EntryKind.TOOL_CALL:
@@ -144,7 +156,7 @@ class TranscriptFeed:
     def _finalize(self, row: Row, message_id: str, time: float) -> None:
         """The view has filtered the text: what it kept is what the row says."""
         del self._streams[message_id]
-        chat = self._view.chat.get(row.node_id, [])
+        chat = self._view.chat.get(row.actor_id, [])
         entry = next((each for each in reversed(chat) if each.id == message_id), None)
         if entry is None:
             self._model.remove(row)
@@ -174,7 +186,7 @@ class TranscriptFeed:
 
     def _last_said(self, node_id: str) -> str:
         for row in reversed(self._model.rows):
-            if row.node_id == node_id:
+            if row.actor_id == node_id:
                 return row.text.strip() if row.kind == ASSISTANT else ""
         return ""
 
@@ -187,7 +199,7 @@ class TranscriptFeed:
 
     def _tool_row(self, node_id: str, call_id: str, time: float) -> Row | None:
         call = self._view.tool_calls.get(node_id, {}).get(call_id)
-        if call is None or call.tool_name in HARNESS_TOOLS or call_id in self._tools:
+        if call is None or call.tool_name in _NO_LINE or call_id in self._tools:
             return self._tools.get(call_id)
         row = self._add(TOOL, node_id, time)
         target = call.intent or tool_target(call.arguments)
@@ -199,6 +211,19 @@ class TranscriptFeed:
     def _tool_changed(self, event: Any, time: float) -> None:
         self._tool_row(event.node_id, event.tool_call_id, time)
         self._show_call(event.node_id, event.tool_call_id)
+        if event.tool_name == TODO_TOOL:
+            self._show_todos(event.node_id, time)
+
+    def _show_todos(self, actor_id: str, time: float) -> None:
+        """Bring the card with the list in line; there is one for each who keeps a list."""
+        items = self._view.todos.get(actor_id)
+        if not items:
+            return
+        row = self._todos.get(actor_id)
+        if row is None:
+            row = self._todos[actor_id] = self._add(TODO, actor_id, time)
+        row.text, row.payload = todo_markdown(items), items
+        self._model.touch(row)
 
     def _show_call(self, node_id: str, call_id: str) -> None:
         row = self._tools.get(call_id)
@@ -212,8 +237,9 @@ class TranscriptFeed:
         self._model.touch(row)
 
     def _approval(self, event: ev.ToolApprovalRequested, time: float) -> None:
-        self._tool_row(event.request.node_id, event.request.tool_call.id, time)
-        self._show_call(event.request.node_id, event.request.tool_call.id)
+        caller, call_id = caller_of(event.request), event.request.tool_call.id
+        self._tool_row(caller, call_id, time)
+        self._show_call(caller, call_id)
         self._approval_row(event.request, time)
 
     def _approval_row(self, request: Any, time: float) -> None:
@@ -224,8 +250,15 @@ class TranscriptFeed:
             return
         call = request.tool_call
         words = f"{tool_name(call.name)} {tool_target(call.arguments)}".strip()
-        row = self._add(APPROVAL, request.node_id, time, words)
+        row = self._add(APPROVAL, caller_of(request), time, words)
         row.payload = request
+        same_turn = [
+            other
+            for other in self._open_cards
+            if other.kind == APPROVAL and other.actor_id == row.actor_id
+        ]
+        for each in (row, *same_turn):
+            each.has_others = bool(same_turn)
         self._open(row)
 
     def _approved(self, event: ev.ToolApproved, time: float) -> None:
@@ -271,6 +304,10 @@ class TranscriptFeed:
         row = self._add(FAILURE, node_id, time, error[:1].upper() + error[1:])
         row.payload = can_retry
         self._open(row)
+
+    def _subagent_failed(self, event: ev.SubagentFailed, time: float) -> None:
+        actor = actor_id_of(event.node_id, event.subagent_id)
+        self._add(NOTICE, actor, time, f"{self._view.name(actor)} failed: {event.error}")
 
     def _run_error(self, event: ev.RunError, time: float) -> None:
         self._close_streams()

@@ -48,9 +48,20 @@ class TranscriptModel(QObject):
         self._has_new = False
         self._is_reset = False
 
-    def add(self, kind: str, node_id: str, label: str, time: float, text: str = "") -> Row:
-        """A new row at the end."""
+    def add(
+        self,
+        kind: str,
+        node_id: str,
+        label: str,
+        time: float,
+        text: str = "",
+        *,
+        actor_id: str | None = None,
+    ) -> Row:
+        """A new row at the end; of the node itself, or of the subagent `actor_id` of it."""
         row = Row(self._next_id, kind, node_id, label, time, text)
+        if actor_id is not None:
+            row.actor_id = actor_id
         self._next_id += 1
         self.rows.append(row)
         self._has_new = True
@@ -88,7 +99,11 @@ class TranscriptModel(QObject):
 
     def nodes(self) -> list[tuple[str, str]]:
         """Id and label of every node that has rows, in order of appearance."""
-        return list({row.node_id: row.label for row in self.rows if row.node_id}.items())
+        found: dict[str, str] = {}
+        for row in self.rows:
+            if row.node_id and (row.actor_id == row.node_id or row.node_id not in found):
+                found[row.node_id] = row.label
+        return list(found.items())
 
     def flush(self) -> None:
         """Tell of everything since the last time, if there was anything."""
@@ -116,4 +131,4 @@ def _has_header(row: Row, before: Row | None) -> bool:
     """The name stands above the first of a node's rows, and again after another's or an answer."""
     if not row.node_id or row.kind in (USER, NOTICE):
         return False
-    return before is None or before.node_id != row.node_id or before.kind in (USER, NOTICE)
+    return before is None or before.actor_id != row.actor_id or before.kind in (USER, NOTICE)

@@ -14,8 +14,8 @@ def visible(text: str) -> str:
 
 
 def visible_lines(text: str) -> list[str]:
-    """The lines of the text, with everything else that a terminal acts on written out."""
-    return [_ACTIVE.sub(_escape, line) for line in text.removesuffix("\n").split("\n")]
+    """The lines of the text; tabs stay, everything else that a terminal acts on is written out."""
+    return [_ACTIVE.sub(_escape_but_tabs, line) for line in text.removesuffix("\n").split("\n")]
 
 
 def visible_json(text: str) -> str:
@@ -24,6 +24,10 @@ def visible_json(text: str) -> str:
     Line ends and tabs between the values stay.
     """
     return _ACTIVE.sub(_json_escape, text)
+
+
+def _escape_but_tabs(match: re.Match[str]) -> str:
+    return match[0] if match[0] == "\t" else _escape(match)
 
 
 def _escape(match: re.Match[str]) -> str:

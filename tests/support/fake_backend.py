@@ -104,9 +104,15 @@ class FakeBackend:
         self._called("answer", node_id, text, pause_id)
 
     async def decide(
-        self, run_id: str, approval_id: str, allow: bool, reason: str | None = None
+        self,
+        run_id: str,
+        approval_id: str,
+        allow: bool,
+        reason: str | None = None,
+        *,
+        for_run: bool = False,
     ) -> None:
-        self._called("decide", approval_id, allow, reason)
+        self._called("decide", approval_id, allow, reason, *(("for_run",) if for_run else ()))
 
     async def retry_node(self, run_id: str, node_id: str, message: str | None = None) -> None:
         self._called("retry_node", node_id, message)

@@ -21,7 +21,15 @@ from engine.graph.problems import Problem
 from engine.vocabulary import events as ev
 from engine.vocabulary.messages import Question, QuestionOption, StructuredInput, Usage
 from engine.vocabulary.report import NodeOutput, PendingApproval, RunReport
-from engine.vocabulary.tools import ToolCall, ToolTier
+from engine.vocabulary.tools import (
+    ApprovalRule,
+    CallPreview,
+    FileChangeOp,
+    FilePreview,
+    RuleProposal,
+    ToolCall,
+    ToolTier,
+)
 from orchestration.settings.provider_choice import Readiness
 from tests.support.fake_backend import DEMO_READY, FakeBackend, FakeRun
 from tests.support.qt_loop import turns, until
@@ -171,6 +179,85 @@ def waiting(run: FakeRun) -> None:
     )
 
 
+BUG_DIFF = """ 11|    def total(self) -> int:
+ 12|        \"\"\"What everything in the basket costs, in cents.\"\"\"
+-13|        return sum(item.price for item in self.items[1:])
++13|        return sum(item.price * item.count for item in self.items)
+ 14|
+ 15|    def clear(self) -> None:"""
+
+
+def approvals(run: FakeRun) -> None:
+    """Two calls of one turn, one of them of a subagent's, and a list of what is to be done."""
+    _idea_done(run)
+    todos = [
+        {"content": "Find the wrong line", "status": "completed"},
+        {"content": "Correct it and run the tests", "status": "in_progress"},
+        {"content": "Report what was wrong", "status": "pending"},
+    ]
+    name = "openflow_update_todo_list"
+    run.tell(
+        ev.ToolStarted("plan", "t1", name, {"todos": todos}),
+        ev.ToolCompleted("plan", "t1", name, "1/3"),
+        ev.SubagentsDeclared(
+            "plan", (ev.SubagentSummary("checker", "Checker", "Runs tests", "declared"),)
+        ),
+        seconds=2,
+    )
+    edit = ToolCall(
+        "c3", "edit", {"path": "shop/basket.py", "edits": [{"old_text": "a", "new_text": "b"}]}
+    )
+    change = CallPreview((FilePreview("shop/basket.py", FileChangeOp.UPDATE, BUG_DIFF),))
+    rule = RuleProposal(
+        (ApprovalRule("edit", "shop/basket.py"),), "edit shop/basket.py", "edit shop/basket2.py"
+    )
+    command = ToolCall("c4", "bash", {"command": "python -m unittest -v && git status"})
+    delegate = ToolCall("c5", "openflow_call_subagent", {"subagent_id": "checker", "input": "Run"})
+    run.tell(
+        ev.ToolCallProposed("plan", "Create plan", delegate),
+        ev.ToolStarted("plan", "c5", delegate.name, delegate.arguments),
+        ev.SubagentStarted("plan", "checker"),
+        ev.NodeQueued("plan/checker", "Checker"),
+        ev.NodeStarted("plan/checker", "Checker"),
+        ev.ToolCallProposed("plan/checker", "Checker", edit),
+        ev.ToolApprovalRequested(
+            PendingApproval(
+                "a3",
+                "plan",
+                "Create plan",
+                edit,
+                ToolTier.WRITE,
+                "digest",
+                ("plan", "checker"),
+                preview=change,
+                rule=rule,
+            )
+        ),
+        ev.ToolCallProposed("plan/checker", "Checker", command),
+        ev.ToolApprovalRequested(
+            PendingApproval(
+                "a4",
+                "plan",
+                "Create plan",
+                command,
+                ToolTier.WRITE,
+                "digest",
+                ("plan", "checker"),
+                preview=CallPreview(cwd="."),
+                rule=RuleProposal(
+                    (
+                        ApprovalRule("bash", "python -m unittest -v"),
+                        ApprovalRule("bash", "git status"),
+                    ),
+                    "bash git status",
+                    "bash git status --more",
+                ),
+            )
+        ),
+        seconds=2,
+    )
+
+
 def done(run: FakeRun) -> None:
     """All four nodes are done."""
     _idea_done(run)
@@ -210,6 +297,7 @@ STATES: dict[str, Callable[[FakeRun], None] | None] = {
     "blocked": None,
     "running": running,
     "waiting": waiting,
+    "approvals": approvals,
     "done": done,
     "failed": failed,
 }

@@ -28,7 +28,7 @@ def test_a_command_is_shown_whole_with_its_folder() -> None:
         "  command:",
         "    cd a",
         "    " + "x" * 5000,
-        "    \\ttail",
+        "    \ttail",
         "  timeout: 5",
         "  runs in: web",
     ]

@@ -1,0 +1,78 @@
+"""Texts of a call in a fixed-width font: whole, however long, and nothing in them hidden."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import (
+    QFontDatabase,
+    QFontMetricsF,
+    QSyntaxHighlighter,
+    QTextCharFormat,
+    QTextDocument,
+)
+from PySide6.QtWidgets import QPlainTextEdit, QWidget
+
+from app.cli.visible import visible_lines
+from app.theme.theme import Theme
+from app.theme.tokens import Tokens
+
+MOST_LINES = 16
+"""How many lines are in view; the rest is there to scroll to."""
+
+_LINE_LENGTH = 96
+_TINT = 0.16
+
+
+class CallText(QPlainTextEdit):
+    """A text that can be read and selected. Characters that would hide or turn others are spelled.
+
+    Attributes:
+        is_long: There is more than is in view.
+    """
+
+    def __init__(self, text: str, name: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", "code")
+        self.setReadOnly(True)
+        self.setTabChangesFocus(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setAccessibleName(name)
+        font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+        font.setPixelSize(12)
+        self.setFont(font)
+        lines = visible_lines(text)
+        self.setPlainText("\n".join(lines))
+        rows = sum(1 + len(line) // _LINE_LENGTH for line in lines)
+        self.is_long = rows > MOST_LINES
+        if not self.is_long:
+            self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        height = QFontMetricsF(font).lineSpacing() * min(rows, MOST_LINES)
+        self.setFixedHeight(round(height) + 24)
+
+
+class DiffText(CallText):
+    """A numbered diff: added and removed lines have a ground of their own besides their signs."""
+
+    def __init__(self, diff: str, name: str, theme: Theme, parent: QWidget) -> None:
+        super().__init__(diff, name, parent)
+        self._colors = _DiffColors(self.document(), theme.tokens)
+
+
+class _DiffColors(QSyntaxHighlighter):
+    def __init__(self, document: QTextDocument, tokens: Tokens) -> None:
+        super().__init__(document)
+        self._formats = {
+            sign: _ground(tokens, name) for sign, name in (("+", "done"), ("-", "failed"))
+        }
+
+    def highlightBlock(self, text: str) -> None:
+        """Give the whole line its ground."""
+        found = self._formats.get(text[:1])
+        if found is not None:
+            self.setFormat(0, len(text), found)
+
+
+def _ground(tokens: Tokens, name: str) -> QTextCharFormat:
+    text_format = QTextCharFormat()
+    text_format.setBackground(tokens.tint(name, _TINT))
+    return text_format
