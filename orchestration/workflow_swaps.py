@@ -82,7 +82,8 @@ class SwapStore:
         """Everything that is kept."""
         if not self._folder.is_dir():
             return ()
-        return tuple(sorted(file.stem for file in self._folder.glob("*.swap")))
+        found = (file.stem for file in self._folder.glob("*.swap"))
+        return tuple(sorted(stem for stem in found if "." not in stem))
 
     def _file(self, key: str) -> Path:
         return self._folder / f"{key}.swap"
