@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from orchestration.tools.ast_grep_process import Found
+from orchestration.tools.ast_grep_process import Found, find_code
 from orchestration.tools.builtin import ast_grep as tool_module
 from orchestration.tools.builtin.ast_grep import AST_GREP, MAX_MATCHES
 from orchestration.tools.streamed_program import Stop, program_of, stoppable, stream
@@ -219,10 +219,7 @@ def test_a_stop_ends_the_program_and_what_it_started(tmp_path: Path) -> None:
 
 def gone(pid: int) -> bool:
     """Whether the process ends; whoever has killed it does not wait for one that is not its own."""
-    for _ in range(2000):
-        if not is_running(pid):
-            return True
-    return False
+    return any(not is_running(pid) for _ in range(2000))
 
 
 def test_enough_output_ends_the_program(tmp_path: Path) -> None:
@@ -263,10 +260,9 @@ def test_a_search_that_takes_too_long_is_told(
     root: Path, context: ToolContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def slow(*arguments: Any) -> Found:
-        real(*arguments)
+        find_code(*arguments)
         return Found(is_complete=False, timed_out=True)
 
-    real = tool_module.find_code
     monkeypatch.setattr(tool_module, "find_code", slow)
     assert failure_of(context, "f($A)").kind is FailureKind.TIMEOUT
     (root / "a.py").write_text("f(1)\n")
