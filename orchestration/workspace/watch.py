@@ -108,7 +108,8 @@ class FolderWatch:
                 self._own_folder.mkdir(parents=True, exist_ok=True)
                 self._own_folder = Path(os.path.realpath(self._own_folder))
                 watched = [*self._folders, str(self._own_folder)]
-                self._notify = RustNotify(watched, False, False, _NOT_POLLED_MS, True, True)
+                # The last argument would let every error pass, a watch that is not there included.
+                self._notify = RustNotify(watched, False, False, _NOT_POLLED_MS, True, False)
             except (ImportError, OSError, RuntimeError) as error:
                 logger.info("%s cannot be watched: %s", self._folders, error)
             if self._stop.is_set():
