@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import chain, zip_longest
 
 from msgspec import Struct
 
@@ -90,16 +88,27 @@ class FileText(Struct, frozen=True):
         """Put the bytes together again.
 
         Raises:
-            NotText: the text has characters that the encoding has not: halves of pairs.
+            NotText: the text has a NUL, or characters that no encoding has: halves of pairs.
         """
-        pieces = zip_longest(self.text.split("\n"), self.ends, fillvalue="")
+        if "\0" in self.text:
+            raise NotText("cannot hold a NUL character")
         try:
-            return self.mark + "".join(chain.from_iterable(pieces)).encode(self.encoding)
+            return self.mark + self._with_own_ends().encode(self.encoding)
         except UnicodeEncodeError as error:
             character = error.object[error.start]
             raise NotText(
                 f"cannot hold U+{ord(character):04X}, which is half of a character"
             ) from None
+
+    def _with_own_ends(self) -> str:
+        kinds = set(self.ends)
+        if not kinds or kinds == {"\n"}:
+            return self.text
+        if len(kinds) == 1:
+            return self.text.replace("\n", kinds.pop())
+        lines = self.text.split("\n")
+        written = [line + end for line, end in zip(lines, self.ends, strict=False)]
+        return "".join([*written, lines[-1]])
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -117,7 +126,7 @@ class FileText(Struct, frozen=True):
     @property
     def main_end(self) -> str:
         """The line end that most lines have, LF where there are none."""
-        return Counter(self.ends).most_common(1)[0][0] if self.ends else "\n"
+        return max(("\n", "\r\n", "\r"), key=self.ends.count)
 
     def spliced(self, splices: Iterable[Splice]) -> FileText:
         """Replace parts by character; they must be in order and must not overlap.
@@ -227,7 +236,10 @@ def normalise(text: str) -> str:
 def _normalised(raw: str) -> tuple[str, tuple[str, ...]]:
     if "\r" not in raw:
         return raw, ("\n",) * raw.count("\n")
-    ends = tuple(_LINE_END.findall(raw))
+    if raw.count("\r\n") == raw.count("\r") == raw.count("\n"):
+        ends: tuple[str, ...] = ("\r\n",) * raw.count("\n")
+    else:
+        ends = tuple([match[0] for match in _LINE_END.finditer(raw)])
     return raw.replace("\r\n", "\n").replace("\r", "\n"), ends
 
 

@@ -10,6 +10,8 @@ from difflib import SequenceMatcher
 _SMALL = 40_000
 """Up to this product of line counts a block is compared line by line with every other line."""
 
+_PORTION = 10_000
+
 Run = tuple[int, int, int]
 """First line in the old text, first line in the new text, number of lines; from 0."""
 
@@ -71,7 +73,7 @@ def _anchors(
     old: Sequence[str], a: int, a_end: int, new: Sequence[str], b: int, b_end: int
 ) -> list[tuple[int, int]]:
     """Pairs of lines that are unique on both sides, as many as stand in the same order."""
-    in_old, in_new = Counter(old[a:a_end]), Counter(new[b:b_end])
+    in_old, in_new = _counts(old, a, a_end), _counts(new, b, b_end)
     places = {line: j for j, line in enumerate(new[b:b_end], b) if in_new[line] == 1}
     pairs = [
         (i, places[line])
@@ -95,6 +97,14 @@ def _anchors(
         chain.append(pairs[index])
         index = before[index]
     return chain[::-1]
+
+
+def _counts(lines: Sequence[str], start: int, end: int) -> Counter[str]:
+    """How often each line stands there; in portions, so that no other thread has to wait long."""
+    counts: Counter[str] = Counter()
+    for at in range(start, end, _PORTION):
+        counts.update(lines[at : min(at + _PORTION, end)])
+    return counts
 
 
 def _without_anchors(old: Sequence[str], new: Sequence[str]) -> Iterator[Run]:
