@@ -11,7 +11,7 @@ from engine.run.budgets import Counters
 from engine.run.run_context import RunContext
 from engine.run.scheduling import call_model, count_retry, say_as_user
 from engine.run.state import CallPhase, NodePhase, NodeState, Question, QueuedMessage
-from engine.run.tool_turns import close_turn, forget_inspection
+from engine.run.tool_turns import close_turn
 from engine.vocabulary.effects import CancelWork
 from engine.vocabulary.errors import (
     LiveMessagesDisabled,
@@ -177,15 +177,13 @@ def interrupt_now(run: RunContext, node: NodeState) -> None:
 def pause(run: RunContext, node: NodeState) -> None:
     """Cancel what runs for the actor when its run is stopped, so that it can go on another day.
 
-    What is only looked up for a person is left open: it will be looked up again.
+    What is only looked up for a person is left open: a restored run looks it up again.
     """
     turn = node.turn
     if turn is None or turn.batch_id:
         interrupt_now(run, node)
         return
     run.effects.append(CancelWork(node.id))
-    forget_inspection(turn)
-    run.note_turn(node)
 
 
 def _cancel(run: RunContext, node: NodeState) -> None:

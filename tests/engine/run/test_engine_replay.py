@@ -12,15 +12,6 @@ from engine.graph.workflow import Workflow
 from engine.run.interactive_engine import InteractiveEngine
 from engine.run.state import NodePhase
 from engine.run.transitions import TABLE
-from engine.vocabulary.effects import (
-    CallModel,
-    CancelWork,
-    Finish,
-    InspectCalls,
-    RunTools,
-    Step,
-    Wait,
-)
 from engine.vocabulary.errors import (
     CallInterrupted,
     EmptyTurn,
@@ -49,6 +40,7 @@ from engine.vocabulary.inputs import (
 from engine.vocabulary.messages import CallItem, InputRequest, MessageTurn, ResultItem, Usage
 from engine.vocabulary.tools import ToolResult
 from tests.support.engine_driver import Catalog, Reply, SerialEntropy, calls, done, workflow
+from tests.support.open_work import OpenWork
 
 FLOW = workflow(
     [("a", "c"), ("b", "c"), ("c", "d")],
@@ -80,41 +72,7 @@ def new_engine(flow: Workflow = FLOW) -> InteractiveEngine:
     )
 
 
-class Open:
-    """What the engine has asked for and not been answered."""
-
-    def __init__(self) -> None:
-        self.calls: dict[str, CallModel] = {}
-        self.batches: dict[str, RunTools] = {}
-        self.inspections: dict[str, InspectCalls] = {}
-        self.timers: dict[str, float] = {}
-        self.finished: Finish | None = None
-
-    def note(self, step: Step) -> None:
-        self.finished = None
-        for effect in step.effects:
-            match effect:
-                case CallModel():
-                    assert effect.node_id not in self.calls
-                    self.calls[effect.node_id] = effect
-                case RunTools():
-                    assert effect.node_id not in self.batches
-                    self.batches[effect.node_id] = effect
-                case InspectCalls():
-                    assert effect.node_id not in self.inspections
-                    self.inspections[effect.node_id] = effect
-                case Wait():
-                    self.timers[effect.node_id] = effect.until
-                case CancelWork():
-                    self.calls.pop(effect.node_id, None)
-                    self.batches.pop(effect.node_id, None)
-                    self.inspections.pop(effect.node_id, None)
-                    self.timers.pop(effect.node_id, None)
-                case Finish():
-                    self.finished = effect
-
-
-def next_input(data: st.DataObject, open_work: Open, engine: InteractiveEngine) -> EngineInput:
+def next_input(data: st.DataObject, open_work: OpenWork, engine: InteractiveEngine) -> EngineInput:
     nodes = st.sampled_from("abcd")
     choices: list[Any] = []
     choices += [("reply", node) for node in sorted(open_work.calls)] * 4
@@ -150,30 +108,25 @@ def next_input(data: st.DataObject, open_work: Open, engine: InteractiveEngine) 
             return MessageQueued(data.draw(nodes), str(data.draw(st.integers(0, 9**9))), "m", 1)
 
 
-def check(engine: InteractiveEngine, open_work: Open, before: dict[str, NodePhase]) -> None:
+def check(engine: InteractiveEngine, open_work: OpenWork, before: dict[str, NodePhase]) -> None:
     for node in "abcd":
         state = engine.state_of(node)
         at_work = state.phase in {NodePhase.CALLING, NodePhase.BACKOFF} or (
             state.turn is not None and (state.turn.batch_id or state.turn.inspection_id) != ""
         )
-        assert at_work == (
-            node in open_work.calls
-            or node in open_work.batches
-            or node in open_work.inspections
-            or node in open_work.timers
-        )
+        assert at_work == (node in open_work.actors)
         called = [i.call.id for i in state.transcript if isinstance(i, CallItem)]
         answered = [i.result.call_id for i in state.transcript if isinstance(i, ResultItem)]
         open_calls = [c.call.id for c in state.turn.calls] if state.turn is not None else []
         assert called == answered + open_calls
-    idle = not (open_work.calls or open_work.batches or open_work.inspections or open_work.timers)
+    idle = not open_work.actors
     assert (open_work.finished is not None) == (idle or engine.is_over)
 
 
 @settings(max_examples=80)
 @given(st.data())
 def test_any_sequence_of_inputs_keeps_the_table_and_can_be_replayed(data: st.DataObject) -> None:
-    engine, open_work = new_engine(), Open()
+    engine, open_work = new_engine(), OpenWork()
     fed: list[EngineInput] = [Started(1)]
     steps = [engine.feed(fed[0])]
     open_work.note(steps[0])
@@ -208,7 +161,7 @@ def test_any_sequence_of_inputs_keeps_the_table_and_can_be_replayed(data: st.Dat
 def test_a_run_that_is_stopped_and_restored_anywhere_can_still_complete(
     data: st.DataObject,
 ) -> None:
-    engine, open_work = new_engine(), Open()
+    engine, open_work = new_engine(), OpenWork()
     open_work.note(engine.feed(Started(1)))
     for _ in range(data.draw(st.integers(0, 25))):
         if engine.is_over:
@@ -225,7 +178,7 @@ def test_a_run_that_is_stopped_and_restored_anywhere_can_still_complete(
     restored = InteractiveEngine.restore(
         engine.checkpoint(), FLOW, entropy=SerialEntropy(), catalog=Catalog("read", "write")
     )
-    open_work = Open()
+    open_work = OpenWork()
     open_work.note(restored.feed(Started(2)))
     for _ in range(60):
         if restored.is_over:
@@ -235,7 +188,7 @@ def test_a_run_that_is_stopped_and_restored_anywhere_can_still_complete(
     assert all(restored.phase(node) is NodePhase.DONE for node in "abcd")
 
 
-def helpful_input(open_work: Open, engine: InteractiveEngine) -> EngineInput:
+def helpful_input(open_work: OpenWork, engine: InteractiveEngine) -> EngineInput:
     """What somebody who wants the run to complete does next."""
     if open_work.calls:
         node, call = open_work.calls.popitem()
