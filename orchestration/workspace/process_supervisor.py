@@ -150,6 +150,13 @@ class Supervisor:
         except OSError as error:
             self._tell(f"failed {error.strerror}: {error.filename or spec['argv'][0]}")
             return
+        try:
+            self._follow()
+        finally:
+            if not self._is_alone():
+                end_below(os.getpid())
+
+    def _follow(self) -> None:
         _let_go_of_output()
         self._tell(f"started {self._shell}")
         self._wait(lambda: self._code is not None)
@@ -190,7 +197,7 @@ class Supervisor:
             for ready in select.select(watched, [], [], left)[0]:
                 if ready == self._bell:
                     os.read(self._bell, 4096)
-                elif not os.read(self._control, 4096):
+                elif not _read(self._control):
                     self._stopped = True
 
     def _reap(self) -> None:
@@ -291,10 +298,18 @@ def _note(number: int, frame: object) -> None:
     """A child has ended: the wake-up pipe says so."""
 
 
+def _read(control: int) -> bytes:
+    """What was sent; nothing where the other side is gone, with or without having listened."""
+    try:
+        return os.read(control, 1 << 16)
+    except ConnectionResetError:
+        return b""
+
+
 def _read_spec(control: int) -> CommandSpec | None:
     data = b""
     while len(data) < 8 or len(data) < 8 + int.from_bytes(data[:8], "big"):
-        part = os.read(control, 1 << 16)
+        part = _read(control)
         if not part:
             return None
         data += part

@@ -35,6 +35,16 @@ def alive(cwd: Path) -> set[int]:
     return marked_processes(f"{TEST_MARK}={cwd}".encode())
 
 
+def named(word: str) -> set[int]:
+    """The processes with this word among their arguments, whatever their environment."""
+    found = set()
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # it has ended
+            if word.encode() in (folder / "cmdline").read_bytes().split(b"\0"):
+                found.add(int(folder.name))
+    return found
+
+
 async def until_there(path: Path) -> str:
     """Wait for a file with a whole line in it; give what it says."""
     async with asyncio.timeout(PATIENCE_S):
@@ -54,9 +64,9 @@ def leap_when_there(path: Path, patch: pytest.MonkeyPatch) -> None:
     )
 
 
-def wait_until_gone(cwd: Path) -> None:
-    """Fail if processes of commands in this folder go on running."""
+def wait_until_gone(cwd: Path, word: str = "") -> None:
+    """Fail if processes of commands in this folder, or with this word, go on running."""
     until = time.monotonic() + PATIENCE_S
-    while left := alive(cwd):
+    while left := alive(cwd) | (named(word) if word else set()):
         assert time.monotonic() < until, f"still alive: {left}"
         time.sleep(0.01)

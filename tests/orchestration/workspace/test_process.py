@@ -20,10 +20,12 @@ from tests.support.command_rig import (
     PATIENCE_S,
     alive,
     leap_when_there,
+    named,
     shell,
     until_there,
 )
 
+LONG = f"300.{os.getpid()}"
 IGNORING = "trap '' TERM HUP INT;"
 
 
@@ -111,21 +113,10 @@ def test_what_cannot_be_started_says_so(tmp_path: Path, argv: tuple[str, ...], c
 def test_what_a_command_leaves_behind_neither_holds_the_call_nor_lives_on(
     tmp_path: Path, script: str
 ) -> None:
-    finished = run(shell(f"{script}; echo $$ > shell", tmp_path))
+    finished = run(shell(script.replace("300", LONG), tmp_path))
     assert (finished.text, finished.end.exit_code) == ("done\n", 0)
     assert not alive(tmp_path)
-    assert not orphans_of(int((tmp_path / "shell").read_text()))
-
-
-def orphans_of(session: int) -> list[str]:
-    """The processes that belong to a session, whatever their environment says."""
-    found = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):
-            fields = stat.read_text().rpartition(")")[2].split()
-            if fields[3] == str(session) and fields[0] not in "ZX":
-                found.append(stat.parent.name)
-    return found
+    assert not named(LONG)
 
 
 def test_the_end_of_a_pipe_may_finish_after_the_shell(tmp_path: Path) -> None:
