@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from orchestration.tools.file_edits.hashline_parse import Op, OpKind
 from orchestration.tools.file_edits.line_alignment import Run, equal_runs
+from orchestration.tools.file_edits.line_index import LineIndex
 
 # No line has a line feed in it, so these are like no line of a file.
 _START, _END = "\nstart", "\nend"
@@ -37,27 +38,20 @@ def rebased(base: Sequence[str], live: Sequence[str], ops: Sequence[Op]) -> tupl
     """
     old, new = [_START, *base, _END], [_START, *live, _END]
     runs = equal_runs(old, new)
-    return tuple(_rebased(old, new, runs, op) if op.has_place else op for op in ops)
+    before, after = LineIndex(old), LineIndex(new)
+    return tuple(_rebased(before, after, runs, op) if op.has_place else op for op in ops)
 
 
-def _rebased(old: Sequence[str], new: Sequence[str], runs: Sequence[Run], op: Op) -> Op:
+def _rebased(old: LineIndex, new: LineIndex, runs: Sequence[Run], op: Op) -> Op:
     # With the first sentinel in front, a line's number is its index.
     first = op.first - (op.kind is not OpKind.AFTER)
     last = op.last + (op.kind is not OpKind.BEFORE)
     for i, j, length in runs:
         if i <= first and last < i + length:
             shift = j - i
-            block = old[first : last + 1]
-            before, after = _places(old, block), _places(new, block)
+            block = old.lines[first : last + 1]
+            before, after = old.places(block), new.places(block)
             if len(before) != len(after) or before.index(first) != after.index(first + shift):
                 break
             return replace(op, first=op.first + shift, last=op.last + shift)
     raise Moved(op)
-
-
-def _places(lines: Sequence[str], block: Sequence[str]) -> list[int]:
-    return [
-        start
-        for start in range(len(lines) - len(block) + 1)
-        if lines[start] == block[0] and lines[start : start + len(block)] == block
-    ]

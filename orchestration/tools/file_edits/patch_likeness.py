@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
 
 from msgspec import Struct
 
+from orchestration.tools.file_edits.line_index import LineIndex
 from orchestration.tools.file_edits.patch_parse import Hunk
 
 REMOVED_LIKENESS = 0.92
 MEAN_LIKENESS = 0.92
 CONTEXT_LIKENESS = 0.8
 MAX_COMPARISONS = 20_000
+MAX_PLACES = 1000
 MAX_COMPARED_LENGTH = 400
 
 _FOLDED = str.maketrans(
@@ -68,36 +70,44 @@ class FileLines:
 
     def __init__(self, lines: Sequence[str]) -> None:
         self.lines = lines
-        self._forms: dict[Callable[[str], str], list[str]] = {}
+        self._forms: dict[Callable[[str], str], LineIndex] = {}
 
     def places(self, hunk: Hunk, level: Level) -> list[int]:
         """Where the hunk's old lines stand, in the level's terms; indexes from 0."""
-        wanted = [
-            (level.removed if line.mark == "-" else level.context, line.text)
-            for line in hunk.lines
-            if line.mark != "+"
+        old = [line for line in hunk.lines if line.mark != "+"]
+        context = self._form(level.context)
+        if level.context is level.removed:
+            return context.places([level.context(line.text) for line in old])
+        removed = self._form(level.removed)
+        runs = [
+            (removed, level.removed(line.text))
+            if line.mark == "-"
+            else (context, level.context(line.text))
+            for line in old
         ]
-        forms = [(self._form(function), function(text)) for function, text in wanted]
-        first_form, first = forms[0]
+        rarest = min(range(len(runs)), key=lambda offset: len(runs[offset][0].of(runs[offset][1])))
+        form, text = runs[rarest]
+        last = len(self.lines) - len(runs)
         return [
             start
-            for start in _indexes(first_form, first, len(self.lines) - len(forms) + 1)
-            if all(form[start + i] == text for i, (form, text) in enumerate(forms))
+            for start in (index - rarest for index in form.of(text))
+            if 0 <= start <= last
+            and all(form.lines[start + i] == text for i, (form, text) in enumerate(runs))
         ]
 
     def lines_like(self, text: str, start: int) -> list[int]:
         """Indexes from `start` on of the lines that are `text`, else of those that begin so."""
         for level in LEVELS[2:4]:
-            form = self._form(level.removed)
-            if found := list(_indexes(form[start:], level.removed(text), len(form))):
-                return [index + start for index in found]
+            where = self._form(level.removed).of(level.removed(text))
+            if found := [index for index in where if index >= start]:
+                return found
         beginning = normal(text)
-        form = self._form(normal)
+        form = self._form(normal).lines
         return [i for i in range(start, len(form)) if form[i].startswith(beginning)]
 
-    def _form(self, function: Callable[[str], str]) -> list[str]:
+    def _form(self, function: Callable[[str], str]) -> LineIndex:
         if function not in self._forms:
-            self._forms[function] = [function(line) for line in self.lines]
+            self._forms[function] = LineIndex([function(line) for line in self.lines])
         return self._forms[function]
 
     def alike_places(self, hunk: Hunk) -> list[int]:
@@ -111,37 +121,45 @@ class FileLines:
         starts = len(self.lines) - len(old) + 1
         if starts * len(old) > MAX_COMPARISONS:
             return []
-        removed = [i for i, line in enumerate(old) if line.mark == "-"]
-        form = self._form(normal)
-        wanted = [normal(line.text) for line in old]
-        found = []
-        for start in range(max(starts, 0)):
-            if any(likeness(wanted[i], form[start + i]) < REMOVED_LIKENESS for i in removed):
-                continue
-            values = [likeness(text, form[start + i]) for i, text in enumerate(wanted)]
-            same = all(wanted[i] == form[start + i] for i in removed)
-            context = [value for i, value in enumerate(values) if old[i].mark == " "]
-            if sum(values) >= MEAN_LIKENESS * len(values) or (
-                same and context and sum(context) >= CONTEXT_LIKENESS * len(context)
-            ):
-                found.append(start)
-        return found
+        form = self._form(normal).lines
+        wanted = [(i, normal(line.text), line.mark == "-") for i, line in enumerate(old)]
+        wanted.sort(key=lambda line: not line[2])  # those that rule most places out come first
+        return [start for start in range(max(starts, 0)) if _is_alike(wanted, form, start)]
 
     def closest(self, hunk: Hunk) -> tuple[int, int] | None:
         """The place that shares most lines with the hunk's old ones, and how many; else `None`."""
-        wanted = [normal(text) for text in hunk.old]
         form = self._form(normal)
         scores: dict[int, int] = {}
-        where: dict[str, list[int]] = {}
-        for index, text in enumerate(form):
-            where.setdefault(text, []).append(index)
-        for offset, text in enumerate(wanted):
-            for index in where.get(text, ())[:200] if text else ():
+        for offset, line in enumerate(hunk.old):
+            text = normal(line)
+            for index in form.of(text)[:MAX_PLACES] if text else ():
                 scores[index - offset] = scores.get(index - offset, 0) + 1
         if not scores:
             return None
         best = max(scores, key=lambda start: (scores[start], -start))
         return best, scores[best]
+
+
+def _is_alike(wanted: Sequence[tuple[int, str, bool]], form: Sequence[str], start: int) -> bool:
+    """See `alike_places`; `wanted` are lines, each with its offset and whether it goes."""
+    missing = missing_context = 0.0
+    is_same = True
+    # Where even this much differs, the rest can't make up for it.
+    bearable = (1 - CONTEXT_LIKENESS) * len(wanted)
+    for offset, text, goes in wanted:
+        found = form[start + offset]
+        value = likeness(text, found)
+        if goes and value < REMOVED_LIKENESS:
+            return False
+        is_same = is_same and (not goes or text == found)
+        missing += 1 - value
+        missing_context += 0 if goes else 1 - value
+        if missing > bearable:
+            return False
+    count = sum(not goes for _, _, goes in wanted)
+    return missing <= (1 - MEAN_LIKENESS) * len(wanted) or (
+        is_same and missing_context <= (1 - CONTEXT_LIKENESS) * count
+    )
 
 
 def likeness(wanted: str, found: str) -> float:
@@ -155,13 +173,3 @@ def likeness(wanted: str, found: str) -> float:
     if matcher.real_quick_ratio() < 0.5 or matcher.quick_ratio() < 0.5:
         return 0.0
     return matcher.ratio()
-
-
-def _indexes(lines: Sequence[str], wanted: str, stop: int) -> Iterator[int]:
-    index = -1
-    while True:
-        try:
-            index = lines.index(wanted, index + 1, max(stop, 0))
-        except ValueError:
-            return
-        yield index

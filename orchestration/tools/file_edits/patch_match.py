@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from orchestration.tools.file_edits.patch_likeness import LEVELS, FileLines
+from orchestration.tools.file_edits.patch_likeness import LEVELS, MAX_PLACES, FileLines
 from orchestration.tools.file_edits.patch_parse import Hunk
 from orchestration.tools.tool import FailureKind, ToolFailure
 
@@ -56,7 +56,7 @@ def place_hunks(lines: Sequence[str], hunks: Sequence[Hunk], label: str) -> tupl
         if ways == 1:
             return _placed(found, chosen)
         if ways > 1:
-            raise _ambiguous(found, chosen, label)
+            raise _ambiguous(found, label)
     if all(len(candidates.starts) == 1 for candidates in found):
         starts = [candidates.starts[0] for candidates in found]
         regions = sorted(
@@ -70,7 +70,7 @@ def place_hunks(lines: Sequence[str], hunks: Sequence[Hunk], label: str) -> tupl
             f"two hunks of the patch change the same lines of '{label}'",
             "make one hunk of them",
         )
-    raise _ambiguous(found, [candidates.starts[0] for candidates in found], label)
+    raise _ambiguous(found, label)
 
 
 def _candidates(file: FileLines, hunk: Hunk, label: str) -> _Candidates:
@@ -81,10 +81,17 @@ def _candidates(file: FileLines, hunk: Hunk, label: str) -> _Candidates:
         return _Candidates(hunk, tuple(line + 1 for line in anchors), "")
     for level in LEVELS:
         if starts := _allowed(file.places(hunk, level), hunk, anchors, len(file.lines)):
-            return _Candidates(hunk, starts, level.ignores)
+            return _few(_Candidates(hunk, starts, level.ignores), label)
     if starts := _allowed(file.alike_places(hunk), hunk, anchors, len(file.lines)):
-        return _Candidates(hunk, starts, "small differences")
+        return _few(_Candidates(hunk, starts, "small differences"), label)
     raise _not_found(file, hunk, label)
+
+
+def _few(candidates: _Candidates, label: str) -> _Candidates:
+    """Refuse what fits almost anywhere: other hunks would hardly make one place of it."""
+    if len(candidates.starts) > MAX_PLACES:
+        raise _ambiguous([candidates], label)
+    return candidates
 
 
 def _anchor_lines(file: FileLines, hunk: Hunk, label: str) -> list[int] | None:
@@ -166,7 +173,7 @@ def _context_around(hunk: Hunk) -> tuple[int, int]:
     return before, after
 
 
-def _ambiguous(found: Sequence[_Candidates], chosen: Sequence[int], label: str) -> ToolFailure:
+def _ambiguous(found: Sequence[_Candidates], label: str) -> ToolFailure:
     candidates = next(one for one in found if len(one.starts) > 1)
     named = [str(start + 1) for start in candidates.starts[:MAX_NAMED_LINES]]
     if len(candidates.starts) > MAX_NAMED_LINES:

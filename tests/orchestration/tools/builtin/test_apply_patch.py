@@ -112,6 +112,19 @@ def test_a_here_document_is_a_patch_too(root: Path) -> None:
     assert (root / "a").read_bytes() == b"x\n"
 
 
+def test_one_changed_line_is_one_changed_line(root: Path) -> None:
+    (root / "f").write_bytes(b"line1\nline2")
+    output = run(context_in(root), "*** Update File: f", "@@", "-line1", "+LINE1", " line2")
+    assert (root / "f").read_bytes() == b"LINE1\nline2"
+    assert output.content.endswith("-1|line1\n+1|LINE1\n 2|line2")
+
+
+def test_the_end_of_a_file_tells_equal_places_apart(root: Path) -> None:
+    (root / "f").write_bytes(b"b\na\nb\n")
+    run(context_in(root), "*** Update File: f", "@@", " b", "+c", "*** End of File")
+    assert (root / "f").read_bytes() == b"b\na\nb\nc\n"
+
+
 def test_later_entries_see_what_earlier_ones_did(root: Path) -> None:
     (root / "a").write_bytes(b"1\n2\n")
     output = run(

@@ -75,6 +75,11 @@ def test_equal_places_without_an_anchor_are_refused_by_line() -> None:
         patched(b"a\n" * 7, "@@", "-a", "+c")
 
 
+def test_a_line_that_stands_almost_everywhere_is_no_place() -> None:
+    with pytest.raises(ToolFailure, match=r"in 2000 places \(lines 1, 2, 3, 4, 5, …\)"):
+        patched(b"a\n" * 2000, *["@@", "-a", "+c"] * 100)
+
+
 def test_places_that_differ_only_in_line_ends_are_equal_places() -> None:
     with pytest.raises(ToolFailure, match="in 2 places"):
         patched(b"x\ny\nz\nx\r\ny\r\n", "@@", "-x", " y")
