@@ -16,6 +16,7 @@ from engine.graph.workflow import Node, Workflow
 from engine.vocabulary.ports import ToolCatalog
 from engine.vocabulary.tools import SEAL_PLAN_TOOL
 from orchestration.errors import RunRefused, UserError
+from orchestration.example_files import put_example_files
 from orchestration.runs.callable_agents import agent_problems, frozen_agents, missing_agents
 from orchestration.runs.requests import RunOverrides, RunRequest
 from orchestration.settings.agent_store import AgentStore
@@ -270,7 +271,11 @@ def _execution_folder(request: RunRequest, data_dir: Path) -> Path:
             raise RunRefused([_no_folder(request.cwd)])
         return chosen
     folder = managed_folder(data_dir, request.workflow.id)
-    if why := _not_writable(folder):
+    is_new = not folder.exists()
+    why = _not_writable(folder)
+    if why is None and is_new:
+        why = _without_example_files(request.workflow.id, folder)
+    if why is not None:
         raise RunRefused(
             [
                 Problem(
@@ -281,6 +286,15 @@ def _execution_folder(request: RunRequest, data_dir: Path) -> Path:
             ]
         )
     return folder.resolve()
+
+
+def _without_example_files(workflow_id: str, folder: Path) -> str | None:
+    """Copy what an example works on; give a reason if it cannot be copied."""
+    try:
+        put_example_files(workflow_id, folder)
+    except OSError as error:
+        return error.strerror or str(error)
+    return None
 
 
 def _existing_folder(path: Path) -> Path | None:

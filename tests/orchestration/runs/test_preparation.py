@@ -309,6 +309,19 @@ def test_a_data_folder_that_takes_no_runs_is_found_before_the_run(desk: Desk) ->
     assert "--data-dir" in refusal
 
 
+def test_the_files_of_an_example_are_put_into_its_new_folder_once(desk: Desk) -> None:
+    workflow = one().model_copy(update={"id": "bug-fix"})
+    folder = desk.prepare(workflow).cwd
+    basket = folder / "shop" / "basket.py"
+    assert "def goods" in basket.read_text(encoding="utf-8")
+    assert not list(folder.rglob("__pycache__"))
+
+    basket.write_text("corrected", encoding="utf-8")
+    assert desk.prepare(workflow).cwd == folder
+    assert basket.read_text(encoding="utf-8") == "corrected"
+    assert list(desk.prepare(one()).cwd.iterdir()) == []
+
+
 def test_a_workflow_with_a_long_id_has_a_folder(desk: Desk) -> None:
     workflow = graph([agent_node("a", model="", provider_id="embedded")])
     prepared = desk.prepare(workflow.model_copy(update={"id": "x" * 5000}))

@@ -1,0 +1,1 @@
+"""A shop: goods, and the basket that they are put into."""

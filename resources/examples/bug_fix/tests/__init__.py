@@ -1,0 +1,1 @@
+"""Tests of the shop: run them with `python3 -m unittest`."""
