@@ -6,6 +6,9 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from orchestration.workspace.foreign_paths import localised
+from orchestration.workspace.spelling import as_on_disk
+
 
 class PathRefused(Exception):
     """A path that no tool may touch; the message names it and says why."""
@@ -16,7 +19,8 @@ class Workspace:
 
     Relative paths start at `root`. An absolute path is accepted where it lies in `root` or in one
     of the added folders. Symbolic links and `..` are followed as the file system does, so what
-    counts is where a path really leads.
+    counts is where a path really leads. On a disk that takes several spellings of a name for one,
+    a path has the spelling of the disk.
     """
 
     __slots__ = ("_allowed", "root")
@@ -43,7 +47,10 @@ class Workspace:
                 raise PathRefused(f"the path {text!r} has a NUL character in it")
         except UnicodeEncodeError:
             raise PathRefused(f"the path {text!r} is not text") from None
-        real = Path(os.path.realpath(self.root / text))
+        try:
+            real = Path(os.path.realpath(self.root / localised(self.root, text)))
+        except ValueError as error:
+            raise PathRefused(f"'{text}' {error}") from None
         # What follows a link that leads to itself is left as it is, links and all, with its `..`
         # taken away as text: such a path would look inside and lead out.
         if os.path.realpath(real) != str(real):
@@ -52,7 +59,10 @@ class Workspace:
             raise PathRefused(
                 f"'{text}' leads out of the execution folder and of the folders that were added"
             )
-        return real
+        spelt = as_on_disk(self.folder_of(real), real)
+        if spelt is None:
+            raise PathRefused(f"'{text}' leads through a symbolic link that never ends")
+        return spelt
 
     @property
     def folders(self) -> tuple[Path, ...]:
