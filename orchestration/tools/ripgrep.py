@@ -114,7 +114,6 @@ async def find_matches(
     pattern: str,
     roots: Sequence[str],
     take: Callable[[Match], bool],
-    time_limit_s: float = TIME_LIMIT_S,
 ) -> Ended:
     """Search files line by line.
 
@@ -124,7 +123,6 @@ async def find_matches(
         pattern: a regular expression in Rust's dialect.
         roots: files and folders to search, absolute or beginning with `./`.
         take: is given each match as it comes; `False` ends the search.
-        time_limit_s: after how many seconds the search ends.
 
     Raises:
         RipgrepError: the pattern is wrong.
@@ -140,7 +138,7 @@ async def find_matches(
         "--",
         *roots,
     ]
-    return await _run(folder, arguments, _MatchReader(take), time_limit_s)
+    return await _run(folder, arguments, _MatchReader(take))
 
 
 async def find_files(
@@ -148,11 +146,10 @@ async def find_files(
     options: Sequence[str],
     roots: Sequence[str],
     take: Callable[[bytes], bool],
-    time_limit_s: float = TIME_LIMIT_S,
 ) -> Ended:
     """List files, sorted by path; the arguments are those of `find_matches`."""
     arguments = [*_ALWAYS, "--files", "--sort=path", *options, "--", *roots]
-    return await _run(folder, arguments, _PathReader(take), time_limit_s)
+    return await _run(folder, arguments, _PathReader(take))
 
 
 class _PathReader:
@@ -268,9 +265,7 @@ class _Talk(asyncio.SubprocessProtocol):
             self.ended.set_result(None)
 
 
-async def _run(
-    folder: Path, arguments: Sequence[str], read: Callable[[bytes], bool], time_limit_s: float
-) -> Ended:
+async def _run(folder: Path, arguments: Sequence[str], read: Callable[[bytes], bool]) -> Ended:
     environment = {k: v for k, v in os.environ.items() if k != "RIPGREP_CONFIG_PATH"}
     talk: _Talk
     transport, talk = await asyncio.get_running_loop().subprocess_exec(
@@ -284,7 +279,7 @@ async def _run(
     )
     timed_out = False
     try:
-        async with asyncio.timeout(time_limit_s):
+        async with asyncio.timeout(TIME_LIMIT_S):
             await asyncio.shield(talk.ended)
     except TimeoutError:
         timed_out = True

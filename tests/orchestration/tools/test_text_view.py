@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestration.tools.selectors import Selection
+from orchestration.tools.text_view import MAX_SHOWN, TooMuch, show, tag
+
+LINES = st.lists(
+    st.text(st.characters(codec="utf-8", exclude_characters="\r\n\ufeff"), max_size=20), max_size=12
+)
+ENDS = st.sampled_from(["\n", "\r\n", "\r"])
+# More than is gone through in one step.
+REPEATS = st.sampled_from([1, 1, 1, 3000])
+
+
+def plain_lines(text: str) -> list[str]:
+    lines = re.split("\r\n|\n|\r", text.removeprefix("\ufeff"))
+    return lines if lines[-1] else lines[:-1]
+
+
+@given(LINES, ENDS, REPEATS, st.booleans(), st.booleans())
+def test_lines_are_the_same_however_they_end(
+    lines: list[str], end: str, repeats: int, mark: bool, final: bool
+) -> None:
+    text = end.join(lines * repeats) + (end if final else "")
+    data = ("\ufeff" + text if mark else text).encode()
+    expected = plain_lines(text)
+    bare = show("f", data, Selection(((1, None),), raw=True), errors="strict").content
+    assert bare == ("\n".join(expected) or bare)
+    assert show("f", data, Selection(raw=True)).content.encode() == data
+    last = show("f", data, Selection(((len(expected), None),), raw=True)) if expected else None
+    assert last is None or last.content == expected[-1]
+
+
+@given(LINES, ENDS, REPEATS, st.sampled_from(["", " ", "\t "]), st.booleans())
+def test_the_tag_is_that_of_the_text_without_its_ends(
+    lines: list[str], end: str, repeats: int, blanks: str, mark: bool
+) -> None:
+    normal = "\n".join(lines * repeats)
+    written = end.join(line + blanks for line in lines * repeats)
+    assert tag(("\ufeff" if mark else "") + written) == tag(normal)
+    assert f"#{tag(normal)}\n" in show("f", normal.encode()).content
+
+
+def test_the_tag_tells_texts_apart() -> None:
+    texts = ["", "\n", "a", "a\n", "a\n\n", " a", "b", "a\nb", "b\na"]
+    assert len({tag(text) for text in texts}) == len(texts)
+
+
+@pytest.mark.parametrize("selection", [Selection(raw=True), Selection(((1, None),))])
+def test_more_than_can_be_handed_on_is_refused(selection: Selection) -> None:
+    with pytest.raises(TooMuch, match="ask for fewer lines"):
+        show("f", b"x" * 99 + b"\n" * (MAX_SHOWN + 1), selection)
+
+
+def test_where_the_text_does_not_decode_is_told_from_its_beginning() -> None:
+    data = b"\xef\xbb\xbf" + b"line\n" * 50_000 + b"caf\xe9\n"
+    with pytest.raises(UnicodeDecodeError) as caught:
+        show("f", data, errors="strict")
+    assert caught.value.start == len(data) - 2

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.vocabulary.tools import JsonObject
+from orchestration.tools.builtin.find import FIND
+from orchestration.tools.builtin.ls import LS
+from orchestration.tools.builtin.read import READ
+from orchestration.tools.builtin.search import SEARCH
+from orchestration.tools.file_edits.file_memory import FileMemory
+from orchestration.tools.tool import Tool, ToolContext, ToolFailure
+from tests.support.jail import SECRET, build_jail, lies_in, spelled_paths
+from tests.support.tool_bench import context_in, services
+
+
+class Watched(FileMemory):
+    """Remembers which files were read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.paths: list[Path] = []
+
+    def saw(self, conversation_id: str, path: Path, data: bytes) -> None:
+        self.paths.append(path)
+        super().saw(conversation_id, path, data)
+
+
+@pytest.fixture(scope="module")
+def jail(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_jail(tmp_path_factory.mktemp("jail"))
+
+
+def answer(tool: Tool, arguments: JsonObject, context: ToolContext) -> str:
+    async def call() -> str:
+        try:
+            return (await tool.run(arguments, context)).content
+        except ToolFailure as failure:
+            return str(failure)
+
+    return asyncio.run(call())
+
+
+@pytest.mark.parametrize("tool", [READ, LS], ids=lambda tool: tool.definition.name)
+@given(data=st.data())
+def test_reading_stays_inside(jail: Path, tool: Tool, data: st.DataObject) -> None:
+    text = data.draw(spelled_paths(jail))
+    files = Watched()
+    context = context_in(jail, services=services(jail, files=files))
+    found = answer(tool, {"path": text}, context)
+    assert SECRET not in found
+    assert all(lies_in(path, jail) for path in files.paths)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        (SEARCH, {"pattern": ".", "i": True}),
+        (SEARCH, {"pattern": "^", "gitignore": False}),
+        (FIND, {}),
+    ],
+    ids=["search", "search all", "find"],
+)
+@settings(max_examples=30)
+@given(data=st.data())
+def test_searching_stays_inside(
+    jail: Path, tool: Tool, arguments: JsonObject, data: st.DataObject
+) -> None:
+    path = spelled_paths(jail)
+    texts = data.draw(st.one_of(path, st.lists(path, min_size=1, max_size=3)))
+    found = answer(tool, arguments | {"paths": texts}, context_in(jail))
+    assert SECRET not in found
+
+
+def test_the_check_would_notice(jail: Path) -> None:
+    outside = jail.parent / "outside"
+    context = context_in(outside)
+    assert SECRET in answer(READ, {"path": "hidden.txt"}, context)
+    assert SECRET in answer(SEARCH, {"pattern": ".", "paths": "."}, context)
+    assert SECRET in answer(FIND, {"paths": "**"}, context)
+    assert SECRET in answer(LS, {"path": "."}, context)
