@@ -28,7 +28,11 @@ class ActionSpec(NamedTuple):
 
 
 ACTIONS: tuple[ActionSpec, ...] = (
+    ActionSpec("new", "New Workflow", ("Ctrl+N",), "File"),
     ActionSpec("open", "Open Workflow…", ("Ctrl+O",), "File"),
+    ActionSpec("save", "Save", ("Ctrl+S",), "File"),
+    ActionSpec("save_as", "Save As…", ("Ctrl+Shift+S",), "File"),
+    ActionSpec("revert", "Revert to Saved", (), "File"),
     ActionSpec("open_example", "Open the Example", (), "File"),
     ActionSpec("quit", "Quit", ("Ctrl+Q",), "File"),
     ActionSpec("undo", "Undo", ("Ctrl+Z",), "Edit"),

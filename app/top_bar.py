@@ -6,6 +6,7 @@ from PySide6.QtCore import QPoint, QSize
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
+    QLabel,
     QMenu,
     QPushButton,
     QSizePolicy,
@@ -33,6 +34,9 @@ class TopBar(QFrame):
         self.title.setProperty("kind", "title")
         self.file = ElidedLabel(parent=self, yields=True)
         self.file.setProperty("kind", "small")
+        self._save_mark = StatusMark(theme, "dots", "idle", 11, self)
+        self.save_state = QLabel(self)
+        self.save_state.setProperty("kind", "small")
         self.waiting = QPushButton(self)
         self.waiting.setProperty("kind", "waiting")
         self.waiting.clicked.connect(actions["waiting"].trigger)
@@ -54,6 +58,7 @@ class TopBar(QFrame):
         self._dress()
         self._follow_actions()
         self.show_waiting(0)
+        self.show_save_state("empty", "")
 
     def show_document(self, name: str, file: str) -> None:
         """Say what is open."""
@@ -61,6 +66,15 @@ class TopBar(QFrame):
         self.title.updateGeometry()
         self.file.setText(file)
         self.file.updateGeometry()
+
+    def show_save_state(self, state: str, words: str) -> None:
+        """Say whether the file has everything: `saved`, `edited`, `saving` or `empty`."""
+        self.save_state.setText(words)
+        self.save_state.setVisible(bool(words))
+        self.save_state.setAccessibleName(f"File: {words}")
+        self._save_mark.setVisible(bool(words))
+        marks = {"saved": ("check", "idle"), "saving": ("dots", "idle")}
+        self._save_mark.show_mark(*marks.get(state, ("disc", "waiting")))
 
     def show_waiting(self, count: int) -> None:
         """Say how much waits for the person, in every run."""
@@ -95,6 +109,9 @@ class TopBar(QFrame):
         row.addSpacing(4)
         row.addWidget(self.title)
         row.addWidget(self.file, 1)
+        row.addWidget(self._save_mark)
+        row.addWidget(self.save_state)
+        row.addSpacing(4)
         row.addWidget(self.waiting)
         row.addWidget(self.chip)
         row.addSpacing(4)

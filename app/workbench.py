@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 
-from app.chat.composer import Address
 from app.chat.rows import PROBLEMS
+from app.editing import Editing
 from app.kit.dialogs import choose_file, confirm
 from app.kit.formats import plural
 from app.kit.tasks import Tasks
@@ -26,6 +26,8 @@ from app.presenter import (
     example_workflows,
 )
 from app.run_session import RunSession
+from app.saving import Saving, file_digest
+from app.steering import Steering
 from app.waiting_list import WaitingEntry
 from engine.graph.problems import Problem
 from engine.graph.workflow import Workflow
@@ -34,6 +36,7 @@ from orchestration.backend import Backend
 from orchestration.errors import RunRefused, UserError
 from orchestration.runs.requests import RunOverrides, RunRequest
 from orchestration.settings.readiness import TRY_EMBEDDED
+from orchestration.workflow_swaps import SwapStore
 
 logger = logging.getLogger(__name__)
 
@@ -41,6 +44,7 @@ DEMO = RunOverrides(provider="embedded")
 _STOP_S = 5.0
 _DRAIN_S = 2.0
 _CLOSE_S = 8.0
+_CHECK_MS = 250
 
 
 class Workbench(QObject):
@@ -56,6 +60,18 @@ class Workbench(QObject):
         self._sessions: dict[Path, RunSession] = {}
         self._overrides: dict[Path, RunOverrides] = {}
         self._presenter = Presenter(window)
+        self.editing = Editing(window)
+        self.saving = Saving(
+            window,
+            self.tasks,
+            SwapStore(backend.data_dir / "swaps"),
+            backend.data_dir / "workflows",
+        )
+        self.steering = Steering(window, backend, self._presenter, self._do, self._start)
+        self._checking = QTimer(self)
+        self._checking.setSingleShot(True)
+        self._checking.setInterval(_CHECK_MS)
+        self._checking.timeout.connect(self._check_edited)
         self._connect()
 
     def begin(self, path: Path | None) -> None:
@@ -75,7 +91,9 @@ class Workbench(QObject):
         self._window.toasts.show_error(f"Something unexpected happened: {error}")
 
     async def agrees_to_close(self) -> bool:
-        """Ask before runs are ended; without any there is nothing to ask."""
+        """Ask before edits are lost or runs are ended; without any there is nothing to ask."""
+        if not await self.saving.may_be_left():
+            return False
         active = [session for session in self._sessions.values() if session.is_active]
         if not active:
             return True
@@ -101,20 +119,17 @@ class Workbench(QObject):
     def _connect(self) -> None:
         window, chat = self._window, self._chat
         window.wished.connect(self._on_wish)
+        window.document.edited.connect(self._on_edited)
+        self.saving.reopened.connect(self._on_reopened)
+        self.saving.state_changed.connect(window.top_bar.show_save_state)
         window.file_dropped.connect(self._open_file)
         window.sidebar.chosen.connect(self._open_file)
         window.scene.node_chosen.connect(self._on_node_chosen)
-        window.canvas.node_entered.connect(self._write_to)
+        window.canvas.keyboard.node_opened.connect(self._write_to)
         window.dock.trace.node_chosen.connect(window.scene.choose_node)
         window.waiting_list.chosen.connect(self._go_to_waiting)
         chat.filter_chosen.connect(window.scene.choose_node)
-        chat.composer.sent.connect(self._on_sent)
         chat.composer.other_chosen.connect(window.scene.choose_node)
-        chat.intents.answered.connect(self._on_answered)
-        chat.intents.decided.connect(self._on_decided)
-        chat.intents.turn_allowed.connect(self._on_turn_allowed)
-        chat.intents.retried.connect(self._on_retried)
-        chat.intents.continued.connect(self._continue)
         chat.intents.demo_wanted.connect(self._run_on_demo)
         chat.intents.node_shown.connect(self._show_node)
         chat.intents.composer_wanted.connect(self._write_to)
@@ -136,6 +151,8 @@ class Workbench(QObject):
         self._presenter.refresh(self._sessions.values())
 
     def _on_wish(self, action_id: str) -> None:
+        if self.editing.act(action_id) or self.saving.act(action_id):
+            return
         if action_id == "open":
             self._do(self._ask_for_file(), "open a workflow")
         elif action_id == "open_example":
@@ -145,9 +162,11 @@ class Workbench(QObject):
         elif action_id == "run":
             self._start(self._chat.composer.text)
         elif action_id == "stop":
-            self._stop()
+            self.steering.stop()
         elif action_id == "continue":
-            self._continue()
+            self.steering.continue_run()
+        elif action_id == "new":
+            self._do(self._create(), "make a workflow")
 
     async def _ask_for_file(self) -> None:
         folder = self._document.path.parent if self._document.path else None
@@ -158,8 +177,16 @@ class Workbench(QObject):
     def _open_file(self, path: Path) -> None:
         self._do(self._open(path.absolute()), "open a workflow")
 
+    async def _create(self) -> None:
+        """Make a new file with one node in it, and open it."""
+        path = await asyncio.to_thread(self._backend.create_workflow)
+        await self._open(path)
+
     async def _open(self, path: Path, *, is_first: bool = False) -> None:
+        if not is_first and not await self.saving.may_be_left():
+            return
         try:
+            base = await asyncio.to_thread(file_digest, path)
             workflow = await asyncio.to_thread(self._backend.load_workflow, path)
         except UserError:
             if not await asyncio.to_thread(path.exists):
@@ -173,6 +200,22 @@ class Workbench(QObject):
         self._window.state.remember_open(path, workflow.name)
         self._show_session(self._sessions.get(path))
         await self._check(path, workflow)
+        self._refresh()
+        await self.saving.opened(path, base)
+
+    def _on_edited(self) -> None:
+        if self._document.workflow is not None:
+            self._checking.start()
+
+    def _check_edited(self) -> None:
+        path, workflow = self._document.path, self._document.workflow
+        if path is not None and workflow is not None:
+            self._do(self._check(path, workflow), "check the workflow")
+
+    def _on_reopened(self, path: Path) -> None:
+        self._window.state.remember_open(path, self._document.graph.name)
+        self._show_session(self._sessions.get(path))
+        self._check_edited()
 
     async def _check(self, path: Path, workflow: Workflow) -> None:
         """Find out whether the open workflow can run, and what stands in its way."""
@@ -267,60 +310,6 @@ class Workbench(QObject):
         await self._check(path, workflow)
         self._refresh()
         self._start(self._chat.composer.text)
-
-    def _stop(self) -> None:
-        session = self._presenter.session
-        if session is not None:
-            self._do(self._backend.stop_run(session.run_id), "stop the run")
-
-    def _continue(self) -> None:
-        session = self._presenter.session
-        if session is not None:
-            self._do(self._backend.continue_run(session.run_id), "continue the run")
-
-    def _on_sent(self, address: Address, text: str) -> None:
-        session = self._presenter.session
-        if address.kind == "start":
-            self._start(text)
-        elif session is not None:
-            self._do(self._send(session, address, text), "send a message")
-
-    async def _send(self, session: RunSession, address: Address, text: str) -> None:
-        run_id, node_id = session.run_id, address.node_id
-        if address.kind == "answer":
-            pending = session.view.pending_inputs.get(node_id)
-            pause_id = pending.pause_id if pending is not None else ""
-            await self._backend.answer(run_id, node_id, text, pause_id)
-        elif address.kind == "retry":
-            await self._backend.retry_node(run_id, node_id, text or None)
-        else:
-            await self._backend.send_message(run_id, node_id, text)
-        if self._chat.composer.text == text:
-            self._chat.composer.clear()
-
-    def _on_answered(self, node_id: str, pause_id: str, text: str) -> None:
-        session = self._presenter.session
-        if session is not None:
-            work = self._backend.answer(session.run_id, node_id, text, pause_id)
-            self._do(work, "answer a question")
-
-    def _on_decided(self, approval_id: str, allow: bool, reason: str, for_run: bool) -> None:
-        session = self._presenter.session
-        if session is not None:
-            work = self._backend.decide(
-                session.run_id, approval_id, allow, reason or None, for_run=for_run
-            )
-            self._do(work, "decide about a call")
-
-    def _on_turn_allowed(self, approval_id: str) -> None:
-        session = self._presenter.session
-        for other_id in session.turn_of(approval_id) if session is not None else ():
-            self._on_decided(other_id, True, "", False)
-
-    def _on_retried(self, node_id: str) -> None:
-        session = self._presenter.session
-        if session is not None:
-            self._do(self._backend.retry_node(session.run_id, node_id), "retry a node")
 
     def _on_node_chosen(self, node_id: str) -> None:
         session = self._presenter.session

@@ -35,7 +35,7 @@ from orchestration.tools.file_edits.edit_log import RevertRefused, RevertReport
 from orchestration.tools.registry import ToolRegistry
 from orchestration.tools.runner import ToolRunner
 from orchestration.tools.tool import Tool, services_in
-from orchestration.workflow_catalog import open_workflow
+from orchestration.workflow_catalog import create_workflow, open_workflow
 from orchestration.workspace.paths import Workspace
 from providers.embedded.server import EmbeddedServer
 from providers.factory import ProbeReport, ProviderPool
@@ -95,6 +95,14 @@ class Backend:
             UserError: it cannot be read or holds no workflow.
         """
         return open_workflow(path)
+
+    def create_workflow(self) -> Path:
+        """Make a new workflow file in the data folder; give its path.
+
+        Raises:
+            UserError: it could not be written.
+        """
+        return create_workflow(self._all.data_dir / "workflows")
 
     def problems(
         self, workflow: Workflow, overrides: RunOverrides | None = None

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from importlib import resources
 from pathlib import Path
+from uuid import uuid4
 
 from msgspec import Struct
 
 from engine.graph.serialization import WorkflowFormatError, dump_workflow, load_workflow
-from engine.graph.workflow import Workflow
+from engine.graph.templates import new_agent_config
+from engine.graph.workflow import Node, Position, Workflow
 from orchestration.errors import UserError
 from orchestration.workspace.atomic_files import backup_path, set_aside, write_atomically
 
@@ -71,6 +73,34 @@ def save_workflow(workflow: Workflow, path: Path) -> None:
         write_atomically(path, data, keep_backup=True)
     except (OSError, ValueError) as error:
         raise UserError(f"{path} was not saved: {_words(error)}") from error
+
+
+def create_workflow(folder: Path) -> Path:
+    """Make a file in `folder` with a workflow of one node, under a name that is free; give it.
+
+    Raises:
+        UserError: it could not be written.
+    """
+    node = Node(
+        id=str(uuid4()),
+        label="Idea",
+        kind="agent",
+        position=Position(x=80, y=120),
+        agent=new_agent_config(),
+    )
+    for number in range(1, 10_000):
+        name = "Untitled" if number == 1 else f"Untitled {number}"
+        path = folder / f"{name.lower().replace(' ', '-')}.workflow.json"
+        if not path.exists():
+            workflow = Workflow(id=str(uuid4()), name=name, nodes=(node,), edges=())
+            save_workflow(workflow, path)
+            return path
+    raise UserError(f"there are too many untitled workflows in {folder}; rename some of them")
+
+
+def is_example(path: Path) -> bool:
+    """Whether a file is one that comes with the program, which is never written."""
+    return path.parent == Path(str(resources.files("resources") / "examples"))
 
 
 def examples() -> tuple[Example, ...]:

@@ -94,6 +94,10 @@ class WorkflowDocument(QObject):
         else:
             self._show(path, snapshot)
 
+    def reload(self, workflow: Workflow) -> None:
+        """Show what its file has now; there is nothing to undo in it."""
+        self._show(self.path, of_workflow(workflow))
+
     def clear(self) -> None:
         """Show nothing."""
         self._show(None, drawn(EMPTY_GRAPH, None))

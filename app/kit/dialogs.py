@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtWidgets import QDialog, QFileDialog, QMessageBox, QWidget
@@ -37,6 +38,43 @@ async def choose_file(parent: QWidget, title: str, folder: Path | None) -> Path 
         return None
     chosen = dialog.selectedFiles()
     return Path(chosen[0]) if chosen else None
+
+
+async def choose_new_file(parent: QWidget, title: str, suggested: Path) -> Path | None:
+    """Ask where to save a workflow; `None` if the person thought better of it."""
+    dialog = QFileDialog(parent, title, str(suggested.parent))
+    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+    dialog.setFileMode(QFileDialog.FileMode.AnyFile)
+    dialog.setNameFilters(["Workflows (*.workflow.json)", "All files (*)"])
+    dialog.selectFile(suggested.name)
+    if await finished(dialog) != QDialog.DialogCode.Accepted.value:
+        return None
+    chosen = dialog.selectedFiles()
+    if not chosen:
+        return None
+    path = Path(chosen[0])
+    return path if path.suffix == ".json" else path.with_name(f"{path.name}.workflow.json")
+
+
+async def choose(parent: QWidget, title: str, text: str, answers: Sequence[str]) -> str:
+    """Ask for one of several answers, the first being what Enter means; empty for none of them."""
+    box = QMessageBox(parent)
+    box.setIcon(QMessageBox.Icon.NoIcon)
+    box.setWindowTitle(title)
+    box.setText(title)
+    box.setInformativeText(text)
+    buttons = {
+        box.addButton(
+            answer,
+            QMessageBox.ButtonRole.DestructiveRole if index else QMessageBox.ButtonRole.AcceptRole,
+        ): answer
+        for index, answer in enumerate(answers)
+    }
+    box.setDefaultButton(next(iter(buttons)))
+    box.setEscapeButton(box.addButton("Cancel", QMessageBox.ButtonRole.RejectRole))
+    await finished(box)
+    clicked = box.clickedButton()
+    return next((answer for button, answer in buttons.items() if button is clicked), "")
 
 
 async def confirm(parent: QWidget, title: str, text: str, yes: str, no: str = "Cancel") -> bool:

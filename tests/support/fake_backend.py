@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
+import tempfile
 import time
 from pathlib import Path
 from typing import Any, cast
@@ -16,7 +18,7 @@ from orchestration.runs.event_hub import EventHub, Subscription
 from orchestration.runs.requests import RunOverrides, RunRequest
 from orchestration.runs.run_view import RunView
 from orchestration.settings.provider_choice import Readiness
-from orchestration.workflow_catalog import open_workflow
+from orchestration.workflow_catalog import create_workflow, open_workflow
 
 READY = Readiness(True, "ready with Test provider", "test")
 DEMO_READY = Readiness(True, "ready with Demo", "embedded", is_demo=True)
@@ -44,6 +46,7 @@ class FakeBackend:
     """Implements the part of `Backend` that the window uses; `calls` lists what was asked."""
 
     def __init__(self) -> None:
+        self.data_dir = Path(tempfile.mkdtemp(prefix="openflow-"))
         self.notices: tuple[str, ...] = ()
         self.calls: list[tuple[Any, ...]] = []
         self.runs: dict[str, FakeRun] = {}
@@ -67,6 +70,9 @@ class FakeBackend:
 
     def load_workflow(self, path: Path) -> Workflow:
         return open_workflow(path)
+
+    def create_workflow(self) -> Path:
+        return create_workflow(self.data_dir / "workflows")
 
     def problems(
         self, workflow: Workflow, overrides: RunOverrides | None = None
@@ -123,6 +129,7 @@ class FakeBackend:
 
     async def aclose(self) -> None:
         self.is_closed = True
+        shutil.rmtree(self.data_dir, ignore_errors=True)
 
     def _run(self, run_id: str) -> FakeRun:
         if run_id not in self.runs:

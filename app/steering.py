@@ -1,0 +1,101 @@
+"""What a person asks of the shown run: answers, decisions, retries, messages, stop and continue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from PySide6.QtCore import QObject
+
+from app.chat.composer import Address
+from app.main_window import MainWindow
+from app.presenter import Presenter
+from app.run_session import RunSession
+from orchestration.backend import Backend
+
+Do = Callable[[Coroutine[Any, Any, Any], str], None]
+"""Starts work that has a name; what it refuses is said in the window."""
+
+
+class Steering(QObject):
+    """Turns the intents of chat and cards into calls of the backend for the run that is shown."""
+
+    def __init__(
+        self,
+        window: MainWindow,
+        backend: Backend,
+        presenter: Presenter,
+        do: Do,
+        start: Callable[[str], None],
+    ) -> None:
+        """Listen to the window's chat; `start` begins a run with a text."""
+        super().__init__(window)
+        self._window = window
+        self._backend = backend
+        self._presenter = presenter
+        self._do = do
+        self._start = start
+        self._chat = window.dock.chat
+        intents = self._chat.intents
+        self._chat.composer.sent.connect(self._on_sent)
+        intents.answered.connect(self._on_answered)
+        intents.decided.connect(self._on_decided)
+        intents.turn_allowed.connect(self._on_turn_allowed)
+        intents.retried.connect(self._on_retried)
+        intents.continued.connect(self.continue_run)
+
+    def stop(self) -> None:
+        """Stop the run."""
+        session = self._presenter.session
+        if session is not None:
+            self._do(self._backend.stop_run(session.run_id), "stop the run")
+
+    def continue_run(self) -> None:
+        """Go on with a run that was stopped or has failed."""
+        session = self._presenter.session
+        if session is not None:
+            self._do(self._backend.continue_run(session.run_id), "continue the run")
+
+    def _on_sent(self, address: Address, text: str) -> None:
+        session = self._presenter.session
+        if address.kind == "start":
+            self._start(text)
+        elif session is not None:
+            self._do(self._send(session, address, text), "send a message")
+
+    async def _send(self, session: RunSession, address: Address, text: str) -> None:
+        run_id, node_id = session.run_id, address.node_id
+        if address.kind == "answer":
+            pending = session.view.pending_inputs.get(node_id)
+            pause_id = pending.pause_id if pending is not None else ""
+            await self._backend.answer(run_id, node_id, text, pause_id)
+        elif address.kind == "retry":
+            await self._backend.retry_node(run_id, node_id, text or None)
+        else:
+            await self._backend.send_message(run_id, node_id, text)
+        if self._chat.composer.text == text:
+            self._chat.composer.clear()
+
+    def _on_answered(self, node_id: str, pause_id: str, text: str) -> None:
+        session = self._presenter.session
+        if session is not None:
+            work = self._backend.answer(session.run_id, node_id, text, pause_id)
+            self._do(work, "answer a question")
+
+    def _on_decided(self, approval_id: str, allow: bool, reason: str, for_run: bool) -> None:
+        session = self._presenter.session
+        if session is not None:
+            work = self._backend.decide(
+                session.run_id, approval_id, allow, reason or None, for_run=for_run
+            )
+            self._do(work, "decide about a call")
+
+    def _on_turn_allowed(self, approval_id: str) -> None:
+        session = self._presenter.session
+        for other_id in session.turn_of(approval_id) if session is not None else ():
+            self._on_decided(other_id, True, "", False)
+
+    def _on_retried(self, node_id: str) -> None:
+        session = self._presenter.session
+        if session is not None:
+            self._do(self._backend.retry_node(session.run_id, node_id), "retry a node")
