@@ -7,6 +7,8 @@ from types import MappingProxyType
 
 from orchestration.settings.model import ToolSettings
 from orchestration.tools.builtin.apply_patch import APPLY_PATCH
+from orchestration.tools.builtin.ast_edit import AST_EDIT
+from orchestration.tools.builtin.ast_grep import AST_GREP
 from orchestration.tools.builtin.bash import BASH
 from orchestration.tools.builtin.edit import EDIT
 from orchestration.tools.builtin.find import FIND
@@ -36,6 +38,8 @@ def builtin_tools(
         LS,
         SEARCH,
         FIND,
+        AST_GREP,
+        AST_EDIT,
         WRITE,
         EDIT,
         APPLY_PATCH,

@@ -61,9 +61,9 @@ DRIFTED = "nothing was run: what the call leads to has changed since it was allo
 
 
 class _Job:
-    """One call that is under way, and how far it is."""
+    """One call that is under way, and whether its end is being told."""
 
-    __slots__ = ("arguments", "batch", "call", "context", "is_recorded", "is_told", "tool")
+    __slots__ = ("arguments", "batch", "call", "context", "is_concluded", "tool")
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class _Job:
     ) -> None:
         self.batch, self.call, self.tool = batch, call, tool
         self.arguments, self.context = arguments, context
-        self.is_recorded = self.is_told = False
+        self.is_concluded = False
 
     @property
     def may_change_files(self) -> bool:
@@ -258,18 +258,21 @@ class ToolRunner:
         )
 
     async def _run(self, job: _Job) -> Ended:
-        """Carry out a call that has begun; however it ends, there is a result."""
+        """Carry out a call that has begun; however it ends, there is one result."""
         try:
-            if not job.may_change_files:
-                return await self._conclude(job, await self._look(job))
-            with self._cache.writing():
-                output = await self._attempt(job)
-            # It has happened, so it is told even if nobody waits for it any more.
-            finished = await _to_its_end(self._conclude_writing(job, output))
+            if job.may_change_files:
+                with self._cache.writing():
+                    output = await self._attempt(job)
+                # It has happened, so it is told even if nobody waits for it any more.
+                work = self._conclude_writing(job, output)
+            else:
+                work = self._conclude(job, await self._look(job))
+            finished = await _to_its_end(work)
             _end_here_if_cancelled()
             return finished
         except asyncio.CancelledError:
-            await _to_its_end(self._conclude_stopped(job))
+            if not job.is_concluded:
+                await _to_its_end(self._conclude_stopped(job))
             raise
 
     async def _look(self, job: _Job) -> Ended:
@@ -319,13 +322,10 @@ class ToolRunner:
         await self._conclude(job, refused(job.call, stopped))
 
     async def _conclude(self, job: _Job, finished: Ended) -> Ended:
-        """Write the result down, then tell it; each once."""
-        if not job.is_recorded:
-            job.is_recorded = True
-            await self._journal.result(job.batch.node_id, finished.result)
-        if not job.is_told:
-            job.is_told = True
-            tell(self._emit, job.batch, finished)
+        """Write the result down, then tell it."""
+        job.is_concluded = True
+        await self._journal.result(job.batch.node_id, finished.result)
+        tell(self._emit, job.batch, finished)
         return finished
 
     def _tell_time(
@@ -356,7 +356,7 @@ async def _to_its_end(work: Coroutine[Any, Any, _T]) -> _T:
             await asyncio.wait([task])
         except asyncio.CancelledError:
             was_cancelled = True
-    if was_cancelled:
+    if was_cancelled and task.exception() is None:
         raise asyncio.CancelledError
     return task.result()
 

@@ -114,13 +114,14 @@ class ToolBench:
         permits: int = 16,
         policy: RetryPolicy | None = None,
         watched: bool = False,
+        journal: MemoryJournal | None = None,
         **more: Any,
     ) -> None:
         """`watched`: the cache hears of changes that others make; `more` is for the runner."""
         self.services = services(root)
         self.cache = watched_cache(self.services) if watched else ToolCache(self.services)
         self.events: list[RunEvent] = []
-        self.journal = MemoryJournal()
+        self.journal = journal or MemoryJournal()
         self.permits = Permits(permits)
         self.pauses: list[float] = []
         self.runner = ToolRunner(
