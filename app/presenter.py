@@ -13,6 +13,7 @@ import resources
 from app.canvas.run_overlay import RunOverlay
 from app.chat.addressing import IDLE_FACTS, address_for
 from app.chat.transcript_model import TranscriptModel
+from app.first_window import EXAMPLE
 from app.kit.formats import count_text, duration_text, plural
 from app.main_window import MainWindow
 from app.run_session import RunSession
@@ -180,9 +181,11 @@ class Presenter(QObject):
 
 
 def example_workflows() -> list[tuple[Path, str]]:
-    """The workflows that come with the program: file and name."""
+    """The workflows that come with the program: file and name, the first one to look at first."""
     folder = Path(resources.__file__ or "").parent / "examples"
     return [
         (file, file.name.removesuffix(".workflow.json").replace("-", " ").capitalize())
-        for file in sorted(folder.glob("*.workflow.json"))
+        for file in sorted(
+            folder.glob("*.workflow.json"), key=lambda file: (file.name != EXAMPLE, file.name)
+        )
     ]
