@@ -20,10 +20,10 @@ from engine.vocabulary.effects import (
     Wait,
 )
 from engine.vocabulary.errors import CallFailure
-from engine.vocabulary.events import RunEvent
+from engine.vocabulary.events import RunEvent, ToolApprovalRequested
 from engine.vocabulary.inputs import EngineInput, Entrypoint, TimerFired
-from engine.vocabulary.messages import Completed, ToolCallsTurn, TurnOutcome
-from engine.vocabulary.report import NeedsInteraction, RunOutcome
+from engine.vocabulary.messages import Completed, ResultItem, ToolCallsTurn, TurnOutcome
+from engine.vocabulary.report import NeedsInteraction, PendingApproval, RunOutcome
 from engine.vocabulary.requests import AgentRequest
 from engine.vocabulary.tools import (
     ApprovalMode,
@@ -286,6 +286,30 @@ class World:
     def events_of(self, kind: type[Any]) -> list[Any]:
         """All events of one type, in order."""
         return [event for event in self.events if isinstance(event, kind)]
+
+    def decide(
+        self,
+        approval_id: str,
+        allow: bool = True,
+        *,
+        reason: str | None = None,
+        for_run: bool = False,
+    ) -> Step:
+        """Decide about a call and, unless `manual`, carry on."""
+        decided = self.engine.on_tool_decision(
+            approval_id, allow, self.now, reason=reason, for_run=for_run
+        )
+        return self.apply(decided)
+
+    @property
+    def asked(self) -> list[PendingApproval]:
+        """Every approval that was asked for, in order."""
+        return [event.request for event in self.events_of(ToolApprovalRequested)]
+
+    def results(self, actor_id: str = "a") -> list[ToolResult]:
+        """The results in the transcript of a node or a subagent, in order."""
+        transcript = self.engine.state_of(actor_id).transcript
+        return [item.result for item in transcript if isinstance(item, ResultItem)]
 
     @property
     def needs(self) -> NeedsInteraction:

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.run.approval_policy import Verdict, call_digest, decide
-from engine.vocabulary.tools import ApprovalMode, ToolTier
+from engine.run.approval_policy import Verdict, call_digest, decide, tier_of_call
+from engine.vocabulary.tools import ApprovalMode, JsonObject, ToolCall, ToolDefinition, ToolTier
 
 ALLOW, PROMPT, DENY = Verdict.AUTO_ALLOW, Verdict.PROMPT, Verdict.DENY
 
@@ -61,3 +61,29 @@ def test_any_arguments_have_a_digest(arguments: dict[str, object]) -> None:
 
 def test_text_that_is_no_unicode_has_a_digest() -> None:
     assert call_digest(("n",), "t", {"a": "\ud800"})
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "tier"),
+    [
+        ("bash", {"command": "ls -l"}, ToolTier.READ),
+        ("bash", {"command": "ls", "env": {}}, ToolTier.READ),
+        ("bash", {"command": "ls", "env": {"PATH": "."}}, ToolTier.WRITE),
+        ("bash", {"command": "ls", "env": "PATH=."}, ToolTier.WRITE),
+        ("bash", {"command": "ls && rm x"}, ToolTier.WRITE),
+        ("bash", {"command": ["ls"]}, ToolTier.WRITE),
+        ("bash", {}, ToolTier.WRITE),
+        ("deploy", {"command": "ls"}, ToolTier.WRITE),
+    ],
+)
+def test_only_a_plain_listing_makes_a_command_a_reading_call(
+    name: str, arguments: JsonObject, tier: ToolTier
+) -> None:
+    definition = ToolDefinition(name, "", {})
+    assert tier_of_call(definition, ToolCall("id", name, arguments)) is tier
+
+
+def test_the_tier_of_a_tool_is_that_of_its_calls_and_an_unknown_one_writes() -> None:
+    definition = ToolDefinition("look", "", {}, ToolTier.READ)
+    assert tier_of_call(definition, ToolCall("id", "look", {})) is ToolTier.READ
+    assert tier_of_call(None, ToolCall("id", "look", {})) is ToolTier.WRITE
