@@ -95,7 +95,8 @@ def open_engine(location: Location, wait_for_lock_s: float = WAIT_FOR_LOCK_S) ->
     def prepare(connection: sqlite3.Connection, _record: object) -> None:
         # The driver's own transactions leave schema changes out; ours are begun below.
         connection.isolation_level = None
-        connection.execute("PRAGMA auto_vacuum=INCREMENTAL")  # only has effect on a new file
+        if connection.execute("PRAGMA page_count").fetchone() == (0,):
+            connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=NORMAL")
 

@@ -83,7 +83,7 @@ class Database:
         self._signals: SimpleQueue[None] = SimpleQueue()
         self._roused = self._hurried = self._closing = False
         self._failure: StorageError | None = None
-        self._lost: dict[int, str] = {}
+        self._lost: dict[int | None, LeaseLost] = {}
         self._listeners = Listeners()
         self._reopen = False
         self._starting = threading.Lock()
@@ -117,14 +117,14 @@ class Database:
         self._queue.append(source)
         self._rouse(soon)
 
-    def barrier(self, *, power: bool = False) -> asyncio.Future[None]:
+    def barrier(self, run: int | None = None, *, power: bool = False) -> asyncio.Future[None]:
         """A future that ends when everything written so far outlives a kill of the program.
 
         With `power` it also outlives a power failure. The future holds a `StorageError` if that
-        cannot be had.
+        cannot be had, or if `run`, for which it is asked, was taken over elsewhere.
         """
-        self._require_writable(None)
-        waiter = Waiter(power=power)
+        self._require_writable(run)
+        waiter = Waiter(run, power=power)
         self._queue.append(waiter)
         self._rouse(soon=True)
         return waiter.future
@@ -136,7 +136,7 @@ class Database:
             StorageError: it could not be carried out, and nothing of it was.
         """
         self._require_writable(None)
-        waiter = Waiter(power=True)
+        waiter = Waiter(None, power=True)
         self._queue.append(Job(job, waiter))
         self._rouse(soon=True)
         result: Result = await waiter.future
@@ -203,7 +203,7 @@ class Database:
         if self._closing:
             raise StorageClosed
         if self._lost and run in self._lost:
-            raise LeaseLost(self._lost[run])
+            raise self._lost[run].with_traceback(None)
 
     def _rouse(self, soon: bool) -> None:
         if soon:
@@ -292,7 +292,7 @@ class Database:
         except Exception as error:  # noqa: BLE001 - it is told to everyone who waits
             self._fail(error)
         for waiter in waiters:
-            waiter.settle(None, self._failure)
+            waiter.settle(None, self._failure or self._lost.get(waiter.run))
 
     def _do(self, job: Job) -> None:
         if self._failure is not None or self._connection is None or self._writer is None:
@@ -320,9 +320,8 @@ class Database:
             self._fail(error)
             return
         for run in lost:
-            run_id = self._lost[run] = self.leases.run_id(run)
-            self.leases.forget(run)
-            self._listeners.tell(LeaseLost(run_id), run)
+            taken = self._lost[run] = LeaseLost(self.leases.forget(run))
+            self._listeners.tell(taken, run)
 
     def _open(self) -> None:
         folder, head = self._migrations

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from engine.vocabulary.effects import AdmittedCall
 from engine.vocabulary.inputs import EngineInput, Entrypoint, ToolsFinished
-from engine.vocabulary.tools import NO_EFFECTS, ToolEffects, ToolResult
+from engine.vocabulary.tools import NO_EFFECTS, JsonObject, ToolEffects, ToolResult
 from orchestration.runs.requests import RunOverrides
 from orchestration.runs.view_values import RunStatus
 from orchestration.storage.bodies import BodyReader
@@ -24,11 +24,16 @@ class RunOpening(Struct, frozen=True, kw_only=True):
     Attributes:
         run_id: its id, made by whoever starts it.
         name: what a person sees; see `run_name`.
-        workflow: the prepared workflow as JSON: what runs, whatever becomes of the file.
+        workflow: the prepared workflow as JSON, whatever becomes of its file; kept apart,
+            since runs share it.
         workflow_id: its id.
         workflow_name: its name.
         seed: what the run's ids and its randomness are made from.
         entrypoint: what a person started it with.
+        agents: the saved agents that it takes along, as documents by id.
+        nodes_without_tools: nodes whose model cannot call executable tools.
+        source_hash: SHA-256 of the workflow as it was before it was prepared, to tell whether it
+            was edited since.
         overrides: what replaced the workflow's own settings.
         cwd: the execution folder.
         project_root: the execution folder where a person chose it.
@@ -45,6 +50,9 @@ class RunOpening(Struct, frozen=True, kw_only=True):
     workflow_name: str
     seed: bytes
     entrypoint: Entrypoint = Entrypoint()
+    agents: dict[str, JsonObject] = field(default_factory=dict)
+    nodes_without_tools: tuple[str, ...] = ()
+    source_hash: str = ""
     overrides: RunOverrides = RunOverrides()
     cwd: str = ""
     project_root: str | None = None
@@ -188,8 +196,7 @@ INPUTS: BodyReader[EngineInput | FinishedByReference] = BodyReader(_INPUT)
 INTENTS: BodyReader[OpenCall] = BodyReader(OpenCall)
 ENDS: BodyReader[CallEnd] = BodyReader(CallEnd)
 DECISIONS: BodyReader[CallDecision] = BodyReader(CallDecision)
-ENTRYPOINTS: BodyReader[Entrypoint] = BodyReader(Entrypoint)
-OVERRIDES: BodyReader[RunOverrides] = BodyReader(RunOverrides)
+OPENINGS: BodyReader[RunOpening] = BodyReader(RunOpening)
 
 NAME_LENGTH = 60
 

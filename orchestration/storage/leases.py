@@ -40,10 +40,6 @@ class LeaseKeeper:
         """Whether there is anything to renew."""
         return bool(self._held)
 
-    def run_id(self, run: int) -> str:
-        """The id of a run that is, or was, driven here."""
-        return self._held.get(run, str(run))
-
     def take(self, connection: Connection, run: int, run_id: str) -> None:
         """Take a run's lease: it is free, its holder is dead, or was not heard of for too long.
 
@@ -88,9 +84,9 @@ class LeaseKeeper:
         self._renewed = now
         return tuple(run for run in self._held if run not in kept)
 
-    def forget(self, run: int) -> None:
-        """Renew this lease no more."""
-        self._held.pop(run, None)
+    def forget(self, run: int) -> str:
+        """Renew this lease no more; gives the id of its run."""
+        return self._held.pop(run)
 
     def release(self, connection: Connection, run: int) -> None:
         """Give a lease back; nothing happens if this process does not have it."""

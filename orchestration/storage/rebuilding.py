@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from pydantic import ValidationError
+
+from engine.graph.agents import CallableAgent
 from engine.graph.serialization import WorkflowFormatError, dump_workflow, load_workflow
 from engine.graph.workflow import Workflow
 from engine.run.interactive_engine import InteractiveEngine
 from engine.vocabulary.errors import CheckpointError, IllegalInput, InteractionError
-from engine.vocabulary.inputs import Started
+from engine.vocabulary.inputs import EditBatchReverted, Started
 from engine.vocabulary.ports import ToolCatalog
 from orchestration.runs.entropy import SeededEntropy
 from orchestration.runs.run_view import RunView
@@ -35,6 +38,17 @@ def workflow_of(recorded: RecordedRun) -> Workflow:
         raise UnreadableRun(f"the workflow of run '{run_id}' cannot be read: {error}") from error
 
 
+def _agents_of(recorded: RecordedRun) -> dict[str, CallableAgent]:
+    try:
+        return {
+            agent_id: CallableAgent.model_validate(document)
+            for agent_id, document in recorded.opening.agents.items()
+        }
+    except ValidationError as error:
+        run_id = recorded.opening.run_id
+        raise UnreadableRun(f"a saved agent of run '{run_id}' cannot be read: {error}") from error
+
+
 def rebuilt_engine(
     recorded: RecordedRun, workflow: Workflow, catalog: ToolCatalog, *, inputs: int | None = None
 ) -> InteractiveEngine:
@@ -55,11 +69,14 @@ def rebuilt_engine(
         catalog=catalog,
         entrypoint=opening.entrypoint,
         project_root=opening.project_root,
+        agents=_agents_of(recorded),
     )
-    has_begun = False
+    is_live = False
     for place, given in enumerate(recorded.inputs[:inputs], start=1):
+        begins = isinstance(given, Started)
         try:
-            if isinstance(given, Started) and has_begun:
+            # Whoever takes a run up restores its engine, and may first undo what was edited.
+            if (begins and is_live) or (engine.is_over and isinstance(given, EditBatchReverted)):
                 engine = InteractiveEngine.restore(
                     engine.checkpoint(),
                     workflow,
@@ -67,6 +84,7 @@ def rebuilt_engine(
                     catalog=catalog,
                     project_root=opening.project_root,
                 )
+                is_live = False
             engine.feed(given)
         except InteractionError:
             continue  # it was refused then as well
@@ -75,7 +93,7 @@ def rebuilt_engine(
                 f"run '{opening.run_id}' cannot be rebuilt: its fact {place} of "
                 f"{len(recorded.inputs)} does not fit ({error})"
             ) from error
-        has_begun = True
+        is_live = is_live or begins
     return engine
 
 

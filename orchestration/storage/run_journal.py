@@ -137,7 +137,7 @@ class RunJournal:
         if reads:
             self._reading.add(call.call.id)
         else:
-            await self._database.barrier(power=True)
+            await self._database.barrier(self._run, power=True)
 
     def decided(
         self, node_id: str, call_id: str, *, approval_id: str, allow: bool, reason: str = ""
@@ -159,7 +159,7 @@ class RunJournal:
         if call_id in self._reading:
             self._reading.remove(call_id)
         else:
-            await self._database.barrier()
+            await self._database.barrier(self._run)
 
     def _by_reference(self, finished: ToolsFinished) -> ToolsFinished | FinishedByReference:
         """The input without the results that are kept with their calls."""

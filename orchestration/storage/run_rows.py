@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from msgspec import Struct
 
 from engine.vocabulary.inputs import EngineInput, NodeInterruptAsked, Stopped, ToolsFinished
@@ -16,11 +17,10 @@ from orchestration.storage.errors import RunAlreadyStored, RunNotStored, Unreada
 from orchestration.storage.event_log import RECORDS
 from orchestration.storage.facts import (
     ENDS,
-    ENTRYPOINTS,
     INPUTS,
     INTENT,
     INTENTS,
-    OVERRIDES,
+    OPENINGS,
     RESULT,
     CallEnd,
     FinishedByReference,
@@ -104,12 +104,7 @@ def insert_run(connection: Connection, opening: RunOpening) -> int:
         sa.insert(known.recordings).values(
             run=number,
             workflow_hash=digest,
-            seed=opening.seed,
-            entrypoint=encode(opening.entrypoint),
-            overrides=encode(opening.overrides),
-            cwd=opening.cwd,
-            project_root=opening.project_root,
-            project_id=opening.project_id,
+            body=packed(encode(msgspec.structs.replace(opening, workflow=b""))),
         )
     )
     return number
@@ -158,7 +153,11 @@ def load_run(connection: Connection, run_id: str, leases: LeaseKeeper) -> Record
     number = run_number(connection, run_id)
     row = connection.execute(_summaries(RunFilter()).where(known.runs.c.number == number)).one()
     recorded = connection.execute(
-        sa.select(known.recordings, known.workflows.c.body)
+        sa.select(
+            known.recordings.c.workflow_hash,
+            known.recordings.c.body,
+            known.workflows.c.body.label("workflow"),
+        )
         .join(known.workflows, known.workflows.c.hash == known.recordings.c.workflow_hash)
         .where(known.recordings.c.run == number)
     ).first()
@@ -189,21 +188,8 @@ def load_run(connection: Connection, run_id: str, leases: LeaseKeeper) -> Record
     return RecordedRun(
         number=number,
         summary=summary,
-        opening=RunOpening(
-            run_id=run_id,
-            name=summary.name,
-            workflow=unpacked(recorded.body),
-            workflow_id=summary.workflow_id,
-            workflow_name=summary.workflow_name,
-            seed=recorded.seed,
-            entrypoint=ENTRYPOINTS.one(recorded.entrypoint),
-            overrides=OVERRIDES.one(recorded.overrides),
-            cwd=recorded.cwd,
-            project_root=recorded.project_root,
-            project_id=recorded.project_id,
-            parent_id=summary.parent_id,
-            fork_seq=summary.fork_seq,
-            started=summary.started,
+        opening=msgspec.structs.replace(
+            OPENINGS.one(recorded.body), name=summary.name, workflow=unpacked(recorded.workflow)
         ),
         workflow_hash=recorded.workflow_hash,
         inputs=inputs,

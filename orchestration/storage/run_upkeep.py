@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestration.storage.facts import ENTRYPOINTS
+from orchestration.storage.facts import OPENINGS
 from orchestration.storage.leases import LeaseKeeper
 from orchestration.storage.run_rows import run_number, searched_text
 from orchestration.storage.schema import tables
@@ -12,7 +12,7 @@ from orchestration.storage.schema import tables
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-PAGES_GIVEN_BACK = 4000
+PAGES_GIVEN_BACK = 1000
 """At most so many free pages of the file are given back at once: nobody is to wait for long."""
 
 
@@ -22,12 +22,12 @@ def rename_run(connection: Connection, run_id: str, name: str) -> None:
 
     known = tables()
     number = run_number(connection, run_id)
-    started_with, workflow_name = connection.execute(
-        sa.select(known.recordings.c.entrypoint, known.runs.c.workflow_name)
+    opening, workflow_name = connection.execute(
+        sa.select(known.recordings.c.body, known.runs.c.workflow_name)
         .join(known.runs, known.runs.c.number == known.recordings.c.run)
         .where(known.recordings.c.run == number)
     ).one()
-    text = ENTRYPOINTS.one(started_with).text
+    text = OPENINGS.one(opening).entrypoint.text
     connection.execute(
         sa.update(known.runs)
         .where(known.runs.c.number == number)
@@ -57,7 +57,10 @@ def delete_run(connection: Connection, run_id: str) -> None:
     in_use = sa.select(known.recordings.c.workflow_hash)
     connection.execute(sa.delete(known.workflows).where(known.workflows.c.hash.not_in(in_use)))
     if connection.dialect.name == "sqlite":
-        connection.exec_driver_sql(f"PRAGMA incremental_vacuum({PAGES_GIVEN_BACK})").all()
+        free = connection.exec_driver_sql("PRAGMA freelist_count").scalar_one()
+        for _ in range(min(free, PAGES_GIVEN_BACK)):
+            # One page a time: the driver takes but the first step of the whole.
+            connection.exec_driver_sql("PRAGMA incremental_vacuum(1)")
 
 
 def sizes(connection: Connection) -> dict[str, int]:

@@ -84,8 +84,8 @@ def tables() -> Tables:
     def seconds(name: str, *, nullable: bool = False) -> sa.Column[float]:
         return sa.Column(name, sa.Double, nullable=nullable)
 
-    def body(name: str = "body") -> sa.Column[bytes]:
-        return sa.Column(name, sa.LargeBinary, nullable=False)
+    def body() -> sa.Column[bytes]:
+        return sa.Column("body", sa.LargeBinary, nullable=False)
 
     runs = sa.Table(
         "runs",
@@ -114,12 +114,7 @@ def tables() -> Tables:
             metadata,
             key("run"),
             text("workflow_hash"),
-            body("seed"),
-            body("entrypoint"),
-            body("overrides"),
-            text("cwd"),
-            text("project_root", nullable=True),
-            text("project_id", nullable=True),
+            body(),
         ),
         workflows=sa.Table("workflows", metadata, key("hash", sa.Text()), body()),
         nodes=sa.Table(

@@ -11,6 +11,8 @@ from urllib.parse import quote
 SHORTEST = 8
 """Shorter values are no keys, and would be found everywhere."""
 CHUNK = 1 << 20
+JSON_DEPTH = 3
+"""JSON may be a text within JSON, as in the arguments of a call, and that once more."""
 
 
 class SecretScanner:
@@ -41,8 +43,11 @@ class SecretScanner:
 def _forms(value: str) -> Iterable[bytes]:
     data = value.encode("utf-8", "surrogatepass")
     yield data
-    yield json.dumps(value)[1:-1].encode()
-    yield json.dumps(value, ensure_ascii=False)[1:-1].encode("utf-8", "surrogatepass")
+    for is_ascii in (True, False):
+        escaped = value
+        for _ in range(JSON_DEPTH):
+            escaped = json.dumps(escaped, ensure_ascii=is_ascii)[1:-1]
+            yield escaped.encode("utf-8", "surrogatepass")
     yield quote(data, safe="").encode()
     for before in range(3):
         # The characters at both ends also depend on what surrounds the value.

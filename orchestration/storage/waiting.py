@@ -18,14 +18,18 @@ Trouble = Callable[[StorageError], None]
 
 
 class Waiter:
-    """A future that the storage thread ends. `power`: only when a power failure takes nothing."""
+    """A future that the storage thread ends. `power`: only when a power failure takes nothing.
 
-    __slots__ = ("_loop", "future", "power")
+    `run` is the number of the run that it is asked for, if it is one.
+    """
 
-    def __init__(self, *, power: bool) -> None:
+    __slots__ = ("_loop", "future", "power", "run")
+
+    def __init__(self, run: int | None, *, power: bool) -> None:
         self._loop = asyncio.get_running_loop()
         self.future: asyncio.Future[Any] = self._loop.create_future()
         self.power = power
+        self.run = run
 
     def settle(self, value: Any = None, error: BaseException | None = None) -> None:
         """End the future in its own thread."""

@@ -9,7 +9,6 @@ from typing import Any
 
 from engine.graph.workflow import Workflow
 from engine.vocabulary.inputs import Entrypoint
-from engine.vocabulary.ports import ToolPort
 from engine.vocabulary.report import RunOutcome
 from engine.vocabulary.tools import ToolCall, ToolTier
 from orchestration.runs.coordinator import RunCoordinator, RunSetup, RunTelling
@@ -119,7 +118,7 @@ class StoredRig:
         self.records.append(record)
         self.log.take(record)
 
-    def _tool_port(self, telling: RunTelling) -> ToolPort:
+    def _tool_port(self, telling: RunTelling) -> ToolRunner:
         return ToolRunner(
             self.catalog,
             emit=telling.emit,

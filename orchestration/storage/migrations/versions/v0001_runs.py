@@ -47,12 +47,7 @@ def upgrade() -> None:
         "recordings",
         run(),
         sa.Column("workflow_hash", sa.Text, nullable=False),
-        sa.Column("seed", sa.LargeBinary, nullable=False),
-        sa.Column("entrypoint", sa.LargeBinary, nullable=False),
-        sa.Column("overrides", sa.LargeBinary, nullable=False),
-        sa.Column("cwd", sa.Text, nullable=False),
-        sa.Column("project_root", sa.Text),
-        sa.Column("project_id", sa.Text),
+        sa.Column("body", sa.LargeBinary, nullable=False),
     )
     op.create_table(
         "workflows",
