@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import math
-import os
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
 from engine.vocabulary.tools import CallPreview, ToolConcurrency, ToolTier
-from orchestration.settings.model import ToolSettings
 from orchestration.tools.builtin.bash import BASH, DEFINITION, MAX_COMMAND_BYTES, bash
 from orchestration.tools.builtin.bash import inspect as inspect_bash
 from orchestration.tools.output import MAX_INLINE_BYTES
-from orchestration.tools.tool import FailureKind, ToolContext, ToolFailure, ToolOutput
+from orchestration.tools.tool import FailureKind, ToolFailure, ToolOutput
 from orchestration.workspace import captured_output
-from orchestration.workspace.paths import Workspace
 from providers.specs import SPECS
 from tests.support.command_rig import (
     PATIENCE_S,
@@ -27,7 +23,7 @@ from tests.support.command_rig import (
     leap_when_there,
     until_there,
 )
-from tests.support.tool_bench import ToolBench, admitted_call, context_in, services
+from tests.support.tool_bench import ToolBench, admitted_call, context_in
 
 
 @pytest.fixture
@@ -334,53 +330,6 @@ def test_of_endless_output_the_middle_is_left_out_and_that_is_told(
     assert len(body) < 2200
     (notice,) = notices
     assert notice.endswith("bytes of the output's middle were not kept]")
-
-
-# The sandbox
-
-
-@pytest.fixture
-def sandboxed(project: Path) -> ToolContext:
-    settings = ToolSettings(shell_sandbox=True)
-    return context_in(project, services=services(project, settings=settings))
-
-
-def test_the_sandbox_is_used_where_it_is_set(
-    project: Path, tmp_path: Path, sandboxed: ToolContext, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    programs, added = tmp_path / "bin", tmp_path / "added"
-    programs.mkdir()
-    added.mkdir()
-    program = programs / "bwrap"
-    program.write_text(
-        '#!/bin/bash\nprintf "%s\\n" "$@" > "$(dirname "$0")/told"\n'
-        'while [ "$1" != -- ]; do shift; done; shift; exec "$@"\n'
-    )
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
-    workspace = Workspace(project, [added])
-    services = msgspec.structs.replace(sandboxed.services, workspace=workspace)
-    context = msgspec.structs.replace(sandboxed, services=services)
-    output = asyncio.run(bash({"command": "echo shut in; exit 2"}, context))
-    body, notices = body_and_notices(output)
-    assert (body, notices[0]) == ("shut in", "[exit code 2]")
-    assert "sandbox" in notices[1]
-    told = (programs / "told").read_text().splitlines()
-    assert "--unshare-net" in told
-    writable = [told[i + 1] for i, word in enumerate(told) if word == "--bind"]
-    assert writable == [str(project), str(added)]
-
-
-def test_where_there_is_no_sandbox_nothing_runs(
-    project: Path, sandboxed: ToolContext, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", str(project))
-    with pytest.raises(ToolFailure) as caught:
-        asyncio.run(bash({"command": "touch ran"}, sandboxed))
-    assert caught.value.kind is FailureKind.PERMISSION_DENIED
-    assert "bubblewrap" in str(caught.value)
-    assert "settings" in caught.value.hint
-    assert not (project / "ran").exists()
 
 
 # What it is

@@ -12,6 +12,7 @@ import pytest
 from engine.vocabulary.tools import ToolTier
 from orchestration.settings.model import ToolSettings
 from orchestration.tools.builtin.web_search import HIDDEN, web_search_tool
+from orchestration.tools.catalogue import builtin_tools
 from orchestration.tools.retries import is_transient
 from orchestration.tools.tool import FailureKind, Tool, ToolFailure
 from tests.support.command_rig import leap_when_there
@@ -58,6 +59,12 @@ def failure(tool: Tool, root: Path, **arguments: Any) -> ToolFailure:
 @pytest.mark.parametrize("keys", [{}, {"brave": ""}, {"brave": " \n"}])
 def test_without_keys_there_is_no_tool(keys: dict[str, str]) -> None:
     assert web_search_tool(ToolSettings(), keys) is None
+    assert "web_search" not in catalogue(keys)
+    assert "web_search" in catalogue({**keys, "brave": "key"})
+
+
+def catalogue(keys: dict[str, str]) -> set[str]:
+    return {tool.definition.name for tool in builtin_tools(ToolSettings(), keys)}
 
 
 def test_it_counts_as_reading() -> None:
