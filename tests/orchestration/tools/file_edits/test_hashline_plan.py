@@ -9,17 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.vocabulary.tools import ToolDefinition
-from orchestration.tools.file_edits.commit import editing_tool
+from orchestration.tools.builtin.edit import EDIT
 from orchestration.tools.file_edits.edit_log import EditLog
 from orchestration.tools.file_edits.file_text import FileText
-from orchestration.tools.file_edits.hashline_plan import hashline_paths, plan_hashline
+from orchestration.tools.file_edits.hashline_plan import hashline_paths
 from orchestration.tools.text_view import show, tag
 from orchestration.tools.tool import ToolContext, ToolOutput
 from tests.support.tool_bench import context_in
 from tests.support.tool_calls import inspect_tool, run_tool
-
-EDIT = editing_tool(ToolDefinition("edit", "", {}), plan_hashline, hashline_paths)
 
 
 @pytest.fixture
