@@ -70,12 +70,15 @@ class Harness:
         *,
         call: Callable[[CallModel], Awaitable[TurnOutcome | CallFailure]] | None = None,
         batch: Callable[[str], Awaitable[tuple[tuple[ToolResult, ...], ToolEffects]]] | None = None,
+        inspect: Callable[[str], Awaitable[tuple[CallInspection, ...]]] | None = None,
     ) -> None:
         self.engine = ScriptedEngine(react)
         self.events: list[RunEvent] = []
         self.journal = MemoryJournal()
         self.budget = Budget(provider_calls=2)
-        self._call, self._batch = call, batch
+        self._call, self._batch, self._inspect = call, batch, inspect
+        self.cancelled: list[str] = []
+        self.times_over = 0
         self.loop = DriveLoop(
             self.engine,
             models=self,
@@ -84,6 +87,8 @@ class Harness:
             journal=self.journal,
             budget=self.budget,
             context_window={"m": 4096}.get,
+            on_cancel=self.cancelled.append,
+            on_over=self._note_end,
         )
 
     async def call(self, effect: CallModel) -> TurnOutcome | CallFailure:
@@ -95,7 +100,12 @@ class Harness:
         return await self._batch(batch.node_id)
 
     async def inspect(self, batch: InspectCalls) -> tuple[CallInspection, ...]:
+        if self._inspect is not None:
+            return await self._inspect(batch.node_id)
         return tuple(CallInspection(call.id) for call in batch.calls)
+
+    def _note_end(self) -> None:
+        self.times_over += 1
 
     def inputs(self) -> list[str]:
         return [type(given).__name__ for given in self.engine.inputs]
