@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.run.schema import compiled
 from orchestration.tools.ast_grep_process import Found, Match, Offsets, Position, Range, find_code
 from orchestration.tools.builtin.ast_edit import AST_EDIT
 from orchestration.tools.file_edits import ast_edit_plan
@@ -176,6 +177,25 @@ def test_what_cannot_be_done_is_told_and_not_done(
     assert (root / "a.py").read_bytes() == b"f(1)\n"
     with pytest.raises(ToolFailure):
         inspect_tool(AST_EDIT, context, ops=ops, paths=paths)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ({}, "ops"),
+        ({"ops": [op("f", "g")]}, "paths"),
+        ({"ops": [], "paths": ["."]}, "ops"),
+        ({"ops": [op("f", "g")], "paths": []}, "paths"),
+        ({"ops": [{"pat": "f"}], "paths": ["."]}, "out"),
+        ({"ops": [{"out": "f"}], "paths": ["."]}, "pat"),
+        ({"ops": [op("f", "g") | {"more": 1}], "paths": ["."]}, "more"),
+    ],
+)
+def test_arguments_that_do_not_fit_the_schema_are_refused(
+    arguments: dict[str, object], problem: str
+) -> None:
+    problems = compiled(AST_EDIT.definition.input_schema).problems(arguments)
+    assert problem in " ".join(problems)
 
 
 def test_a_language_that_nobody_knows_is_told(root: Path, context: ToolContext) -> None:
