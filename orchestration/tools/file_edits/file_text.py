@@ -145,50 +145,43 @@ class FileText(Struct, frozen=True):
             before = seen + self.text.count("\n", at, start)
             inside = self.text.count("\n", start, end)
             ends += self.ends[seen:before]
-            ends += self._ends_for(new.count("\n"), before, inside)
+            if inside and "\n" in new:
+                ends += self._ends_of(self.text[start:end], new, before, None)
+            else:
+                ends += self._ends_for(new.count("\n"), before, inside)
             at, seen = end, before + inside
         pieces.append(self.text[at:])
         ends += self.ends[seen:]
         return self._with("".join(pieces), ends)
-
-    def with_lines(self, splices: Iterable[LineSplice]) -> FileText:
-        """Replace whole lines; splices must be in order and must not overlap.
-
-        The file ends with a newline after it if it did before, or was empty.
-        """
-        lines = self.lines
-        wanted: list[str] = []
-        at = 0
-        for splice in splices:
-            if splice.first - 1 < at or not splice.first - 1 <= splice.last <= len(lines):
-                raise ValueError("splices overlap or leave the text")
-            wanted += lines[at : splice.first - 1]
-            wanted += splice.new
-            at = splice.last
-        wanted += lines[at:]
-        text = "\n".join(wanted)
-        if wanted and (self.has_final_newline or not self.text):
-            text += "\n"
-        return self._aligned(text, spare=None)
 
     def rewritten(self, text: str) -> FileText:
         """The file with another text: lines that stay keep their ends, new ones get the main one.
 
         Line ends of the new text are taken as line ends, however they are written.
         """
-        return self._aligned(_normalised(text)[0], spare=self.main_end)
+        text = _normalised(text)[0]
+        return self._with(text, self._ends_of(self.text, text, 0, self.main_end))
 
-    def _aligned(self, text: str, spare: str | None) -> FileText:
-        old, new = _with_ends(self.text), _with_ends(text)
+    def _ends_of(self, old_text: str, text: str, before: int, spare: str | None) -> list[str]:
+        """Ends for the line breaks of a text in the place of an old one.
+
+        Args:
+            old_text: a part of this text.
+            text: what takes its place.
+            before: how many line breaks stand before that part.
+            spare: the end of breaks that replace none, without it as those beside them.
+        """
+        old, new = _with_ends(old_text), _with_ends(text)
         ends: list[str] = []
         a = b = 0
         for i, j, length in [*equal_runs(old, new), (len(old), len(new), 0)]:
             breaks = sum(line.endswith("\n") for line in new[b:j])
             inside = sum(line.endswith("\n") for line in old[a:i])
-            ends += self._ends_for(breaks, a, inside, spare)
-            ends += self.ends[i : i + length]
+            ends += self._ends_for(breaks, before + a, inside, spare)
+            kept = sum(line.endswith("\n") for line in old[i : i + length])
+            ends += self.ends[before + i : before + i + kept]
             a, b = i + length, j + length
-        return self._with(text, ends)
+        return ends
 
     def _core(self, splice: Splice) -> tuple[int, int, str]:
         """The splice without what it would put back as it was."""

@@ -65,10 +65,12 @@ def _tolerantly(file: FileText, old: str, new: str, every: bool) -> Replaced:
     searched = SearchedText(file.text)
     places = searched.places(old)
     if len(places) > 1 and not every:
+        first = searched.text[places[0].start : places[0].end].split("\n")
         raise NoPlace(
             "old_text does not stand there as it is written, and "
             f"{len(places)} places differ from it only in blanks, quotes or dashes "
-            f"({_line_list([place.line for place in places])})",
+            f"({_line_list([place.line for place in places])}); the first does so "
+            + _difference(first, old.split("\n"), places[0].line - 1),
             "copy the text of one of them, with more lines around it",
         )
     if places:
@@ -160,27 +162,28 @@ def _closest(lines: Sequence[str], wanted: Sequence[str], likely: Sequence[Likel
 
 
 def _difference(own: Sequence[str], wanted: Sequence[str], start: int) -> str:
-    """Where a text first differs from the closest one in the file."""
+    """Where a text first differs from the closest one: in its words, else in its blanks."""
+    blanks = ""
     for index, (mine, theirs) in enumerate(zip_longest(own[: len(wanted)], wanted, fillvalue="")):
         if mine == theirs:
             continue
-        where = f"at line {start + index + 1}"
-        if collapsed(mine) == collapsed(theirs) and index + 1 < len(wanted):
-            later = _difference(own[index + 1 :], wanted[index + 1 :], start + index + 1)
-            if later.startswith("at line") and "only in blanks" not in later:
-                return later
-        if collapsed(mine) == collapsed(theirs):
-            return f"{where}, where it differs only in blanks and the like: {_first(mine, theirs)}"
-        return f"{where}: the file has `{_shown(mine)}` where old_text has `{_shown(theirs)}`" + (
-            f" ({_first(mine, theirs)})" if _looks_alike(mine, theirs) else ""
+        where, named = f"at line {start + index + 1}", _first(mine, theirs)
+        if collapsed(mine) != collapsed(theirs):
+            shown = f"the file has `{_shown(mine)}` where old_text has `{_shown(theirs)}`"
+            return f"{where}: {shown}{f' ({named})' if named else ''}"
+        blanks = blanks or f"{where}, where it differs only in blanks and the like" + (
+            f": {named}" if named else ""
         )
-    return f"at line {start + 1}, which is part of it"
+    return blanks or f"at line {start + 1}, and more is wanted than stands there"
 
 
 def _first(mine: str, theirs: str) -> str:
-    """The first character that differs, by its name, since it may not be seen."""
+    """The first character that differs, by its name, where it may not be seen; else nothing."""
     shorter = min(len(mine), len(theirs))
     at = next((i for i in range(shorter) if mine[i] != theirs[i]), shorter)
+    differing = mine[at : at + 1] + theirs[at : at + 1]
+    if all(character.isascii() and not character.isspace() for character in differing):
+        return ""
     return f"column {at + 1} has {_name(mine, at)} in the file and {_name(theirs, at)} in old_text"
 
 
@@ -190,10 +193,6 @@ def _name(line: str, at: int) -> str:
     character = line[at]
     name = unicodedata.name(character, "TAB" if character == "\t" else "")
     return f"U+{ord(character):04X} {name}".rstrip()
-
-
-def _looks_alike(mine: str, theirs: str) -> bool:
-    return not (mine.isascii() and theirs.isascii())
 
 
 def _shown(line: str) -> str:
