@@ -188,7 +188,7 @@ def test_what_cannot_be_done_is_told_and_not_done(
         ({"ops": [op("f", "g")], "paths": []}, "paths"),
         ({"ops": [{"pat": "f"}], "paths": ["."]}, "out"),
         ({"ops": [{"out": "f"}], "paths": ["."]}, "pat"),
-        ({"ops": [op("f", "g") | {"more": 1}], "paths": ["."]}, "more"),
+        ({"ops": [op("f", "g") | {"more": 1}], "paths": ["."]}, "ops[0]"),
     ],
 )
 def test_arguments_that_do_not_fit_the_schema_are_refused(
