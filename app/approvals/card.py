@@ -139,6 +139,7 @@ class ApprovalCard(Card):
 
 
 def _what_it_can_do(request: PendingApproval) -> str:
-    is_read = request.tier is ToolTier.READ
-    words = "This call only reads." if is_read else "This call can change things."
-    return f"{words} {request.reason}".strip()
+    reason = f"it {request.reason}." if request.reason else ""
+    if request.tier is ToolTier.READ:
+        return reason[:1].upper() + reason[1:] or "This call only reads."
+    return f"This call can change things: {reason}" if reason else "This call can change things."

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Iterable
 
 from app.chat.row_blocks import FoldedBlock, MessageBlock, RowBlock, VerdictBlock
-from app.chat.rows import OUTPUT, QUESTION, THINKING, TODO, USER, Row
+from app.chat.rows import OUTPUT, QUESTION, TASKS, THINKING, USER, Row
 from app.chat.todo_block import TodoBlock
 from app.chat.transcript_model import ShownRow
 from app.theme.theme import Theme
@@ -70,7 +70,7 @@ def _block_for(row: Row, has_header: bool, theme: Theme) -> RowBlock:
     """The block that paints a row; rows that are cards now are not painted but shown as widgets."""
     if row.kind == THINKING or row.tool is not None:
         return FoldedBlock(row, has_header, theme)
-    if row.kind == TODO:
+    if row.kind == TASKS:
         return TodoBlock(row, has_header, theme)
     if row.kind in (USER, OUTPUT, QUESTION, "assistant"):
         return MessageBlock(row, has_header, theme)

@@ -11,7 +11,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPen, QPixmap, QTextCursor
 
 from app.chat.message_document import MessageDocument
-from app.chat.rows import APPROVAL, ENDED, FAILURE, OUTPUT, TODO, USER, Row
+from app.chat.rows import APPROVAL, ENDED, FAILURE, OUTPUT, TASKS, USER, Row
 from app.kit.formats import duration_text
 from app.theme.statuses import paint_mark
 from app.theme.theme import Theme
@@ -23,7 +23,7 @@ _TIGHT_GAP = 6.0
 _CARD_PADDING = 12.0
 _BUBBLE_SHARE = 0.82
 _LINE = 22.0
-_BOXED = frozenset({OUTPUT, TODO})
+_BOXED = frozenset({OUTPUT, TASKS})
 _WRAPPED = Qt.TextFlag.TextWordWrap.value
 _CALL_MARKS = {
     "completed": ("check", "done"),
@@ -304,7 +304,7 @@ class VerdictBlock(RowBlock):
 def estimated_height(row: Row, has_header: bool, width: float) -> float:
     """About how high the row will be; exact heights cost a layout."""
     header = HEADER if has_header else 0.0
-    if row.kind in (USER, OUTPUT, TODO, "assistant"):
+    if row.kind in (USER, OUTPUT, TASKS, "assistant"):
         across = max(20.0, width / 7.2)
         lines = row.text.count("\n") + len(row.text) / across + 1
         extra = 50.0 if row.kind in _BOXED else 16.0 if row.kind == USER else 0.0

@@ -14,8 +14,8 @@ from app.chat.rows import (
     NOTICE,
     OUTPUT,
     QUESTION,
+    TASKS,
     THINKING,
-    TODO,
     TOOL,
     USER,
     Row,
@@ -221,7 +221,7 @@ class TranscriptFeed:
             return
         row = self._todos.get(actor_id)
         if row is None:
-            row = self._todos[actor_id] = self._add(TODO, actor_id, time)
+            row = self._todos[actor_id] = self._add(TASKS, actor_id, time)
         row.text, row.payload = todo_markdown(items), items
         self._model.touch(row)
 

@@ -21,7 +21,7 @@ def call_lines(pending: PendingApproval) -> Iterator[str]:
     can = "it only reads" if pending.tier is ToolTier.READ else "it can change things"
     yield f"{who} wants to call {call.name} ({can})"
     if pending.reason:
-        yield f"  {pending.reason}"
+        yield f"  it {pending.reason}"
     has_diff = preview is not None and bool(preview.files)
     for key, value in call.arguments.items():
         if not (has_diff and key in _IN_THE_DIFF):

@@ -63,8 +63,8 @@ async def ask(driver: WindowDriver, **changes: Any) -> ApprovalCard:
 
 def test_a_change_is_shown_by_its_complete_diff(driver: WindowDriver, qt_loop: QtLoop) -> None:
     async def scenario() -> None:
-        card = await ask(driver)
-        assert "This call can change things." in words(card)
+        card = await ask(driver, reason="writes files")
+        assert "This call can change things: it writes files." in words(card)
         assert "Changes docs/risks.md" in words(card)
         assert [view.toPlainText() for view in card.diffs] == [DIFF]
         assert card.call is None
@@ -111,9 +111,11 @@ def test_a_command_is_shown_with_its_folder_and_nothing_in_it_hides(
 def test_what_could_not_be_found_out_is_said(driver: WindowDriver, qt_loop: QtLoop) -> None:
     async def scenario() -> None:
         preview = CallPreview(problem="docs is a file")
-        card = await ask(driver, preview=preview, tier=ToolTier.READ, reason="Asked always.")
+        card = await ask(
+            driver, preview=preview, tier=ToolTier.READ, reason="only reads, but it is asked about"
+        )
         assert "could not be found out: docs is a file" in words(card)
-        assert "This call only reads. Asked always." in words(card)
+        assert "It only reads, but it is asked about." in words(card)
         assert card.call is not None
         assert "never shown twice" in card.call.toPlainText()
         await driver.close()

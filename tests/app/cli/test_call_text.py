@@ -57,9 +57,9 @@ def test_without_a_diff_the_text_is_shown_and_why() -> None:
 
 
 def test_a_call_says_who_makes_it_why_it_is_asked_about_and_that_it_only_reads() -> None:
-    shown = lines("read", {}, path=("n", "helper"), reason="ask always", tier=ToolTier.READ)
+    shown = lines("read", {}, path=("n", "helper"), reason="only reads", tier=ToolTier.READ)
 
-    assert shown == ["Writer / helper wants to call read (it only reads)", "  ask always"]
+    assert shown == ["Writer / helper wants to call read (it only reads)", "  it only reads"]
 
 
 def test_nothing_in_a_call_can_move_the_cursor_or_hide() -> None:
