@@ -71,6 +71,7 @@ class Saving(QObject):
         self._document.edited.connect(self._on_edited)
         self._document.undo_changed.connect(self._tell)
         self._document.replaced.connect(self._tell)
+        self._document.renamed.connect(self._tell)
 
     @property
     def key(self) -> str:
@@ -180,6 +181,13 @@ class Saving(QObject):
             await asyncio.to_thread(self._swaps.drop, self.key)
             return True
         return False
+
+    async def close(self) -> None:
+        """Look at the disk no longer; what was edited last is written before."""
+        self._settle.stop()
+        for watched in (*self._watcher.files(), *self._watcher.directories()):
+            self._watcher.removePath(watched)
+        await self.flush()
 
     async def flush(self) -> None:
         """Wait until the last edit is on disk, in the file or beside it."""

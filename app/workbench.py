@@ -107,6 +107,8 @@ class Workbench(QObject):
 
     async def close(self) -> None:
         """Stop the runs, end the tasks, close the backend: in this order, and within bounds."""
+        self._checking.stop()
+        await self.saving.close()
         active = [session for session in self._sessions.values() if session.is_active]
         stops = [self._backend.stop_run(session.run_id) for session in active]
         await _within(_STOP_S, asyncio.gather(*stops), "stopping the runs")
@@ -210,18 +212,22 @@ class Workbench(QObject):
     def _check_edited(self) -> None:
         path, workflow = self._document.path, self._document.workflow
         if path is not None and workflow is not None:
-            self._do(self._check(path, workflow), "check the workflow")
+            self._do(self._check(path, workflow, is_new=False), "check the workflow")
 
     def _on_reopened(self, path: Path) -> None:
         self._window.state.remember_open(path, self._document.graph.name)
         self._show_session(self._sessions.get(path))
         self._check_edited()
 
-    async def _check(self, path: Path, workflow: Workflow) -> None:
-        """Find out whether the open workflow can run, and what stands in its way."""
+    async def _check(self, path: Path, workflow: Workflow, *, is_new: bool = True) -> None:
+        """Find out whether the open workflow can run, and what stands in its way.
+
+        What was found out of an earlier version of it stays on screen until then.
+        """
         presenter = self._presenter
-        presenter.ready = CHECKING
-        self._refresh()
+        if is_new:
+            presenter.ready = CHECKING
+            self._refresh()
         overrides = self._overrides.get(path, RunOverrides())
         readiness, problems = await asyncio.to_thread(self._judge, workflow, overrides)
         offers_demo = False
@@ -230,6 +236,10 @@ class Workbench(QObject):
             offers_demo = demo.ready and not others
         if self._document.workflow is not workflow:
             return
+        self._window.scene.show_problems(problems)
+        if not problems:
+            presenter.draft.clear()
+            presenter.draft.flush()
         if problems:
             presenter.ready = ReadyState("blocked", _in_short(problems))
             self._show_problems(problems, offers_demo)

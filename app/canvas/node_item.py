@@ -19,7 +19,7 @@ from app.canvas.geometry import (
 )
 from app.canvas.graph_sketch import Card
 from app.canvas.node_look import IDLE, PADDING, NodeRunInfo, NodeTexts, model_line
-from app.kit.formats import duration_text
+from app.kit.formats import duration_text, plural
 from app.kit.guarded_paint import GuardedPaint
 from app.kit.pens import solid_pen
 from app.theme.statuses import WAITING, WORKING, paint_mark, status_style
@@ -35,6 +35,7 @@ class NodeItem(GuardedPaint, QGraphicsRectItem):
         super().__init__(_CARD.adjusted(-CARD_MARGIN, -CARD_MARGIN, CARD_MARGIN, CARD_MARGIN))
         self.card = card
         self.info = IDLE
+        self.problems: tuple[str, ...] = ()
         self._is_dimmed = False
         self._is_target = False
         self._shows_ports = False
@@ -67,6 +68,8 @@ class NodeItem(GuardedPaint, QGraphicsRectItem):
         parts = [self.card.label, status_style(self.info.status).label]
         if self.info.seconds is not None:
             parts.append(duration_text(self.info.seconds))
+        if self.problems:
+            parts.append(plural(len(self.problems), "problem"))
         return ", ".join(parts)
 
     def paint_guarded(self, painter: QPainter, option: QStyleOptionGraphicsItem) -> None:
@@ -76,6 +79,13 @@ class NodeItem(GuardedPaint, QGraphicsRectItem):
             self._paint_block(painter)
         else:
             self._paint_card(painter)
+
+    def show_problems(self, problems: tuple[str, ...]) -> None:
+        """Say what is wrong with the node, in sentences."""
+        if problems != self.problems:
+            self.problems = problems
+            self._describe()
+            self.update()
 
     def set_dimmed(self, is_dimmed: bool) -> None:
         """Stand back, as a card that an edge cannot go to."""
@@ -152,6 +162,22 @@ class NodeItem(GuardedPaint, QGraphicsRectItem):
             self._paint_ports(painter)
         if self.info.waiting:
             self._paint_badge(painter, style.mark)
+        elif self.problems and self.info.status == "idle":
+            self._paint_problem(painter)
+
+    def _paint_problem(self, painter: QPainter) -> None:
+        tokens = self._theme.tokens
+        center = QPointF(CARD_WIDTH - 3, 3)
+        ground = QPainterPath()
+        ground.addEllipse(center, 12.5, 12.5)
+        painter.fillPath(ground, tokens.color("ground"))
+        disc = QPainterPath()
+        disc.addEllipse(center, 10.5, 10.5)
+        painter.fillPath(disc, tokens.color("failed"))
+        painter.setPen(solid_pen(tokens.color("raised")))
+        painter.setFont(self._theme.sized_font(13, strong=True))
+        box = QRectF(center.x() - 10, center.y() - 10, 20, 20)
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, "!")
 
     def _paint_ports(self, painter: QPainter) -> None:
         tokens = self._theme.tokens
@@ -187,4 +213,5 @@ class NodeItem(GuardedPaint, QGraphicsRectItem):
         ]
         if self.info.detail:
             lines.append(self.info.detail)
+        lines += self.problems
         self.setToolTip("\n".join(lines))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QPointF, QRectF, Signal
 from PySide6.QtWidgets import QGraphicsScene
@@ -17,6 +18,9 @@ from app.canvas.note_item import NoteItem
 from app.canvas.snapshot import Snapshot
 from app.theme.statuses import WORKING
 from app.theme.theme import Theme
+
+if TYPE_CHECKING:
+    from engine.graph.problems import Problem
 
 _GROUND = QRectF(-100_000, -100_000, 200_000, 200_000)
 
@@ -103,6 +107,15 @@ class WorkflowScene(QGraphicsScene):
         for node_id, item in self._items.items():
             item.show_info(infos.get(node_id, IDLE))
         self._highlight()
+
+    def show_problems(self, problems: Iterable[Problem]) -> None:
+        """Mark the nodes that something is wrong with, and no others."""
+        by_node: dict[str, list[str]] = {}
+        for problem in problems:
+            if problem.node_id is not None:
+                by_node.setdefault(problem.node_id, []).append(problem.message)
+        for node_id, item in self._items.items():
+            item.show_problems(tuple(by_node.get(node_id, ())))
 
     def chosen_items(self) -> list[NodeItem]:
         """The selected cards."""
