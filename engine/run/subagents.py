@@ -179,7 +179,6 @@ def _follow_up(run: RunContext, actor: NodeState) -> None:
     run.state.earlier_transcripts[conversation_id_of(before)] = before.transcript
     actor.call, actor.batch = before.call, before.batch
     actor.retries = min(before.retries + 1, MAX_COUNTED_RETRIES)
-    actor.announced_attempt = before.announced_attempt
 
 
 def opening_words(run: RunContext, actor: NodeState) -> str:

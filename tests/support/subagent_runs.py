@@ -6,9 +6,11 @@ import json
 from typing import Any
 
 from engine.graph.agents import CallableAgent
+from engine.graph.node_config import NodeToolConfig
 from engine.vocabulary.tools import (
     CALL_SUBAGENT_TOOL,
     DECLARE_SUBAGENTS_TOOL,
+    ApprovalMode,
 )
 from tests.support.engine_driver import Reply, World, calls, done, workflow
 
@@ -23,6 +25,12 @@ COUNTER = CallableAgent(
     task_prompt="Counts things.\nCarefully.",
     model="cheap",
     output_schema=SCHEMA,
+)
+CAREFUL = CallableAgent(
+    id="careful",
+    name="Careful",
+    output_schema=SCHEMA,
+    tools=NodeToolConfig(approval_mode=ApprovalMode.WRITE),
 )
 
 

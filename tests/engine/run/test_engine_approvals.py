@@ -26,6 +26,7 @@ from engine.vocabulary.report import RunCompleted
 from engine.vocabulary.tools import (
     SEAL_PLAN_TOOL,
     ApprovalMode,
+    ApprovalRule,
     CallInspection,
     CallPreview,
     FileChangeOp,
@@ -193,6 +194,30 @@ def test_a_new_rule_admits_what_waits_elsewhere_in_the_run() -> None:
 
     world.decide(make.approval_id)
     assert runs(world) == [("write", "x"), ("bash", None), ("write", "x")]
+
+
+def test_what_a_rule_admits_elsewhere_is_bound_to_nothing_that_was_shown() -> None:
+    world = World(workflow(nodes=["a", "b"]), manual=True, inspect=found()).start()
+    for node in ("a", "b"):
+        world.reply(node, calls(WRITE))
+        world.finish_inspection(node)
+    world.decide(world.asked[0].approval_id, for_run=True)
+
+    (decided,), (by_rule,) = world.batches["a"].calls, world.batches["b"].calls
+    assert (decided.is_bound, by_rule.is_bound) == (True, False)
+    assert by_rule.digest == call_digest(("b",), "write", WRITE[1])
+
+
+def test_no_rule_allows_anything_while_a_plan_is_made() -> None:
+    flow = workflow(nodes=["a"], settings={"planMode": {"evidenceSourceNodeId": "a"}})
+    world = World(flow, manual=True).start()
+    note = ("write", {"path": "docs/notes.md", "content": "1"})
+    world.engine._run.state.rules.append(ApprovalRule("write", "docs/notes.md"))
+    world.reply("a", calls(note))
+    world.finish_inspection("a")
+
+    (asked,) = world.needs.approvals
+    assert asked.rule is None
 
 
 def test_a_rule_that_comes_while_a_call_is_looked_up_admits_it() -> None:

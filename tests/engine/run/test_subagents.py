@@ -10,6 +10,7 @@ import pytest
 from engine.graph.agents import CallableAgent
 from engine.graph.handoff import DEFAULT_OUTPUT_SCHEMA
 from engine.run.state import SubagentStatus
+from engine.vocabulary.errors import PermanentFailure
 from engine.vocabulary.events import (
     NodeQueued,
     SubagentsDeclared,
@@ -102,6 +103,20 @@ def test_saved_agents_are_announced_once_and_listed_where_they_may_be_called() -
     listing = {r.node_id: r.available_tools[-1].description for r in world.requests}
     assert "- counter (Counter): Counts things." in listing["a"]
     assert "counter" not in listing["b"]
+
+
+def test_saved_agents_are_not_announced_again_when_a_node_is_retried() -> None:
+    world = run({"a": [PermanentFailure("no"), done()]}, agents=(COUNTER,))
+    world.apply(world.engine.retry_node("a", 0))
+    assert isinstance(world.outcome, RunCompleted)
+    assert len(world.events_of(SubagentsDeclared)) == 1
+
+
+def test_an_id_that_a_saved_agent_has_is_not_given_again() -> None:
+    taken = CallableAgent(id="a-subagent-1", name="Taken", output_schema=SCHEMA)
+    world = run({"a": [calls(declare("Ann")), done()]}, agents=(taken,))
+    told = [s.id for e in world.events_of(SubagentsDeclared) for s in e.summaries]
+    assert told == ["a-subagent-1", "a-subagent-2"]
 
 
 def test_a_node_cannot_call_the_subagents_of_another() -> None:

@@ -54,6 +54,7 @@ from engine.vocabulary.tools import (
 )
 from tests.support.engine_driver import Reply, calls, done
 from tests.support.subagent_runs import (
+    CAREFUL,
     COUNTER,
     HELPER,
     READ,
@@ -98,13 +99,7 @@ def test_the_events_of_a_call_in_order() -> None:
 
 
 def test_a_writing_call_of_a_subagent_is_asked_about_with_its_path() -> None:
-    careful = CallableAgent(
-        id="careful",
-        name="Careful",
-        output_schema=SCHEMA,
-        tools=NodeToolConfig(approval_mode=ApprovalMode.WRITE),
-    )
-    world = run(manual=True, agents=(careful,))
+    world = run(manual=True, agents=(CAREFUL,))
     world.reply("a", calls(ask("careful")))
     world.reply("a/careful", calls(READ, WRITE))
     assert [c.call.name for c in world.batches["a/careful"].calls] == ["read"]
@@ -170,6 +165,20 @@ def test_a_rule_of_the_run_holds_inside_subagents() -> None:
     assert HELPER in world.batches
 
 
+def test_a_new_rule_admits_what_waits_inside_subagents() -> None:
+    nodes = {"b": {"tools": {"approvalMode": "write"}}}
+    world = run(manual=True, agents=(CAREFUL,), nodes=nodes, edges=(("z", "y"), ("b", "y")))
+    world.reply("a", calls(ask("careful")))
+    world.reply("a/careful", calls(WRITE))
+    world.reply("b", calls(WRITE))
+    for actor in ("a/careful", "b"):
+        world.finish_inspection(actor)
+    world.decide(world.asked[1].approval_id, for_run=True)
+
+    (admitted,) = world.batches["a/careful"].calls
+    assert admitted.digest == call_digest(("a", "careful"), "write", WRITE[1])
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -202,6 +211,11 @@ def test_a_subagent_has_fifty_turns() -> None:
     assert "50 turns" in answer(world)["error"]
     assert len([r for r in world.requests if r.node_id == HELPER]) == 50
     assert len(world.results(HELPER)) == 50
+
+
+def test_a_call_that_is_made_again_after_a_backoff_is_no_turn_of_its_own() -> None:
+    world = with_helper(TransientFailure("busy"), *[calls(READ)] * 49, done("x"))
+    assert answer(world)["output"] == {"summary": "x"}
 
 
 def test_a_subagent_that_failed_cannot_be_called_again_and_one_that_answered_can() -> None:
@@ -344,6 +358,16 @@ def test_a_run_restored_in_the_middle_of_a_subagent_goes_on_there(at: str) -> No
     assert answer(again)["output"] == {"summary": "x"}
     again.reply("a", done())
     assert isinstance(again.outcome, RunCompleted)
+
+
+def test_a_subagent_that_begins_while_a_run_is_recovered_is_called_once() -> None:
+    world = run(manual=True, agents=(COUNTER,))
+    world.reply("a", calls(WRITE, ask("counter")))
+    again = world.restored().start()
+
+    assert [request.node_id for request in again.requests] == ["a/counter"]
+    again.reply("a/counter", done("x"))
+    assert [r.is_error for r in again.results()] == [True, False]
 
 
 def test_a_failing_start_leaves_the_subagent_as_it_was() -> None:
