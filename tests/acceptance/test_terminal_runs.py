@@ -97,6 +97,29 @@ def test_a_call_is_decided(
     assert words in server.last.body
 
 
+def test_a_change_is_shown_whole_and_can_be_allowed_for_the_run(
+    tmp_path: Path, server: LoopbackServer
+) -> None:
+    text = "".join(f"line {number}\n" for number in range(1, 61))
+    server.play(
+        calls("write", path="notes.txt", content=text),
+        calls("write", path="notes.txt", content="short\n"),
+        SUBMIT,
+    )
+    terminal = start(tmp_path, server, graph(["a"]))
+    terminal.wait_for("A wants to call write (it can change things)")
+    terminal.wait_for("would create notes.txt:")
+    terminal.wait_for("+60|line 60")
+    terminal.wait_for("for this run would also allow: write notes.txt")
+    terminal.wait_for("r for this run")
+    assert "+31|line 31" in terminal.shown
+    terminal.type("r")
+    status, out = terminal.ended()
+    assert status == 0
+    assert terminal.shown.count("allow? [") == 1
+    assert [each["op"] for each in json.loads(out)["changed_files"]] == ["update"]
+
+
 def test_the_end_of_input_leaves_the_question_open(tmp_path: Path, server: LoopbackServer) -> None:
     server.play(calls("read", path="."))
     terminal = start(tmp_path, server, careful())
