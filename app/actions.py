@@ -70,6 +70,8 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("zoom_out", "Zoom Out", ("Ctrl+-",), "View"),
     ActionSpec("zoom_reset", "Actual Size", ("Ctrl+0",), "View"),
     ActionSpec("zoom_fit", "Zoom to Fit", ("Ctrl+9",), "View"),
+    ActionSpec("zoom_chosen", "Zoom to Selection", ("Ctrl+8",), "View"),
+    ActionSpec("minimap", "Map", ("Ctrl+Shift+M",), "View", checkable=True),
     ActionSpec("theme_system", "Theme of the System", (), "Theme", True, "theme"),
     ActionSpec("theme_light", "Light", (), "Theme", True, "theme"),
     ActionSpec("theme_dark", "Dark", (), "Theme", True, "theme"),

@@ -26,6 +26,7 @@ from app.theme.theme import Theme
 
 if TYPE_CHECKING:
     from app.actions import Actions
+    from app.canvas.minimap import Minimap
     from app.dock import Dock
     from app.kit.toasts import Toasts
     from app.sidebar import Sidebar
@@ -64,6 +65,7 @@ class MainWindow(QMainWindow):
     dock: Dock
     toasts: Toasts
     waiting_list: WaitingList
+    minimap: Minimap
 
     def __init__(self, document: WorkflowDocument, state: WindowState) -> None:
         super().__init__()
@@ -89,6 +91,7 @@ class MainWindow(QMainWindow):
         """Put sidebar, top bar, dock and what lies over them into their places."""
         # Imported here: the first frame does without them, and loading them takes as long again.
         from app.actions import Actions
+        from app.canvas.minimap import Minimap
         from app.canvas.zoom_bar import ZoomBar
         from app.dock import Dock
         from app.kit.toasts import Toasts
@@ -110,12 +113,15 @@ class MainWindow(QMainWindow):
             assert layout is not None
             layout.addWidget(furniture)
         ZoomBar(self.theme, self.actions_, self.canvas).show()
+        self.minimap = Minimap(self.canvas, self.scene, self.document, self.theme)
         self.toasts = Toasts(self.theme, self, TOP_HEIGHT + 8)
         self.waiting_list = WaitingList(self.theme, self)
         self._is_furnished = True
         self.actions_.enable({"run": False, "stop": False, "continue": False})
         self.actions_[f"theme_{self.theme.mode}"].setChecked(True)
         self.actions_["reduced_motion"].setChecked(self.state.flag("reduced_motion", False))
+        self.actions_["minimap"].setChecked(self.state.flag("minimap", True))
+        self.minimap.set_wanted(self.state.flag("minimap", True))
         self._fold_dock(self._dock_folded)
         self._show_sidebar()
         self.dock.opened.connect(self._unfold_dock)
@@ -231,6 +237,8 @@ class MainWindow(QMainWindow):
             "zoom_out": self._zoom_out,
             "zoom_reset": self._zoom_reset,
             "zoom_fit": self.canvas.glide_to_fit,
+            "zoom_chosen": self.canvas.glide_to_chosen,
+            "minimap": self._toggle_minimap,
             "theme_system": self._set_theme,
             "theme_light": self._set_theme,
             "theme_dark": self._set_theme,
@@ -285,6 +293,11 @@ class MainWindow(QMainWindow):
         if alone:
             self._unfold_dock()
         self.canvas.setVisible(not alone)
+
+    def _toggle_minimap(self) -> None:
+        is_wanted = self.actions_["minimap"].isChecked()
+        self.minimap.set_wanted(is_wanted)
+        self.state.put("minimap", is_wanted)
 
     def _zoom_in(self) -> None:
         self.canvas.glide_by(1.2)

@@ -103,6 +103,10 @@ class Sidebar(QFrame):
         if focused in self._rows:
             self._rows[focused].setFocus()
 
+    def entries(self) -> tuple[WorkflowEntry, ...]:
+        """What is listed, from top to bottom."""
+        return tuple(self._entries)
+
     def names(self) -> list[str]:
         """What is listed, from top to bottom."""
         return [entry.name for entry in self._entries]

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from PySide6.QtCore import QObject, QTimer
 
 from app.chat.rows import PROBLEMS
+from app.command_palette import CommandPalette
 from app.editing import Editing
 from app.kit.dialogs import choose_file, confirm
 from app.kit.formats import plural
@@ -67,6 +68,7 @@ class Workbench(QObject):
             SwapStore(backend.data_dir / "swaps"),
             backend.data_dir / "workflows",
         )
+        self.palette = CommandPalette(window, window.sidebar.entries, self._open_file)
         self.steering = Steering(window, backend, self._presenter, self._do, self._start)
         self._checking = QTimer(self)
         self._checking.setSingleShot(True)
@@ -167,6 +169,8 @@ class Workbench(QObject):
             self.steering.stop()
         elif action_id == "continue":
             self.steering.continue_run()
+        elif action_id == "palette":
+            self.palette.ask()
         elif action_id == "new":
             self._do(self._create(), "make a workflow")
 

@@ -121,6 +121,22 @@ class CanvasView(QGraphicsView):
         self._look(*start)
         self._glide_to(*end, start=start)
 
+    def glide_to_chosen(self) -> None:
+        """Show what is selected, in a movement that can be followed; without any, everything."""
+        nodes = [item.card.id for item in self._scene.chosen_items()]
+        notes = [item.annotation.id for item in self._scene.chosen_notes()]
+        rect = self._scene.bounds_of(nodes, notes)
+        if rect.isEmpty():
+            self.glide_to_fit()
+            return
+        start = self.scale_now, self._middle()
+        self._stop_gliding()
+        self._fits = False
+        if self._fit_above(rect.adjusted(-60, -60, 60, 60), _MARGIN):
+            end = self.scale_now, self._middle()
+            self._look(*start)
+            self._glide_to(*end, start=start)
+
     def fit(self) -> None:
         """Show the whole graph."""
         self._stop_gliding()
@@ -153,6 +169,12 @@ class CanvasView(QGraphicsView):
             if not shown.contains(item.shape_rect()):
                 self._fits = False
                 self.ensureVisible(item.shape_rect(), 40, 40)
+
+    def look_around(self, middle: QPointF) -> None:
+        """Have this point of the scene in the middle, at the scale of now."""
+        self._stop_gliding()
+        self._fits = False
+        self.centerOn(middle)
 
     def looking_at(self) -> str:
         """What is in view, as text for `look_at`; empty while the whole graph is fitted."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit
 
 from app.canvas import commands
@@ -43,7 +44,7 @@ class Canvas:
         self.hand = CanvasHand(self.window)
 
     def _wish(self, action_id: str) -> None:
-        assert self.editing.act(action_id)
+        assert self.editing.act(action_id), action_id
 
     def ids(self) -> list[str]:
         return [card.id for card in self.document.graph.cards]
@@ -395,3 +396,33 @@ def test_notes_keep_their_place_in_the_file(qapp: QApplication, workflow_file: P
     canvas = Canvas(qapp, workflow.model_copy(update={"annotations": (note,)}))
     assert canvas.window.scene.notes["n"].pos() == QPointF(0, -300)
     assert canvas.window.scene.content_rect().top() < -290
+
+
+def test_the_map_shows_where_one_is_and_leads_elsewhere(empty: Canvas) -> None:
+    for column in range(8):
+        _add(empty, f"N{column}", column * 900.0)
+    view, minimap = empty.window.canvas, empty.window.minimap
+    view.fit()
+    minimap.redraw_now()
+    assert not minimap.isVisible()
+    view.zoom_by(1.0 / view.scale_now)
+    minimap.redraw_now()
+    assert minimap.isVisible()
+    before = view.mapToScene(view.viewport().rect().center()).x()
+    QTest.mouseClick(minimap, Qt.MouseButton.LeftButton, pos=minimap.rect().center())
+    QTest.mouseClick(
+        minimap, Qt.MouseButton.LeftButton, pos=QPoint(minimap.width() - 14, minimap.height() // 2)
+    )
+    assert view.mapToScene(view.viewport().rect().center()).x() > before + 900
+    empty.trigger("minimap")
+    assert not minimap.isVisible()
+
+
+def test_zooming_to_the_selection_shows_it_whole(empty: Canvas) -> None:
+    ids = [_add(empty, f"N{column}", column * 900.0) for column in range(6)]
+    empty.window.scene.choose(nodes=ids[1:3])
+    empty.trigger("zoom_chosen")
+    view = empty.window.canvas
+    shown = view.mapToScene(view.viewport().rect()).boundingRect()
+    assert shown.contains(empty.window.scene.bounds_of(ids[1:3]))
+    assert not shown.contains(empty.window.scene.content_rect())
