@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import gcd
+from typing import NamedTuple
 
 from orchestration.tools.file_edits.line_alignment import Run, equal_runs
 from orchestration.tools.file_edits.tolerant_tokens import Token, tokens_of
+
+_INDENT = "\n"
+"""Stands for the gap before the first word of a line, which is like no other gap."""
 
 
 def transplanted(own: Sequence[str], old: Sequence[str], new: Sequence[str]) -> list[str] | None:
@@ -50,30 +54,55 @@ def _blocks(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, 
         a, b = i + length, j + length
 
 
+class _Piece(NamedTuple):
+    """A word or sign of the result; `safe_gap` is there for where `gap` would join two words."""
+
+    gap: str
+    safe_gap: str
+    text: str
+
+
 def _merged(own: str, old: str, new: str, indents: _Indents) -> str | None:
     if old == new:
         return own
     base, base_tail = tokens_of(old)
     mine, mine_tail = tokens_of(own)
     theirs, theirs_tail = tokens_of(new)
-    pieces: list[str] = []
+    if not theirs:
+        return theirs_tail if theirs_tail != base_tail or base else mine_tail
+    for tokens in (base, mine, theirs):
+        tokens[:1] = [token._replace(gap=_INDENT) for token in tokens[:1]]
+    pieces: list[_Piece] = []
     for b, m, t in _chunks(base, mine, theirs):
         chosen = _chosen(base[b], mine[m], theirs[t])
         if chosen is None:
             return None
-        pieces.append(chosen)
-    if theirs and pieces:
-        # Blanks at the beginning of a line are its indentation, which is carried over as a whole.
-        first = "".join(pieces)
-        pieces = [_indent_for(own, old, new, indents) + first.lstrip()]
-    elif not theirs:
-        return theirs_tail if theirs_tail != base_tail or base else mine_tail
-    return "".join(pieces) + (mine_tail if theirs_tail == base_tail else theirs_tail)
-
-
-def _indent_for(own: str, old: str, new: str, indents: _Indents) -> str:
+        pieces += chosen
     before, after = indent_of(old), indent_of(new)
-    return indent_of(own) if before == after else indents.of(after)
+    indent = indent_of(own) if before == after else indents.of(after)
+    text = _joined(pieces)
+    return (
+        None
+        if text is None
+        else (indent + text + (mine_tail if theirs_tail == base_tail else theirs_tail))
+    )
+
+
+def _joined(pieces: Sequence[_Piece]) -> str | None:
+    """The line from its first word on."""
+    line = pieces[0].text if pieces else ""
+    for piece in pieces[1:]:
+        gap = piece.gap
+        if not gap and _is_word(line[-1:]) and _is_word(piece.text[:1]):
+            gap = piece.safe_gap
+        if _INDENT in (gap, piece.gap):
+            return None
+        line += gap + piece.text
+    return line
+
+
+def _is_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
 
 
 def _chunks(
@@ -98,23 +127,25 @@ def _pairs(runs: Sequence[Run]) -> dict[int, int]:
     return {i + step: j + step for i, j, length in runs for step in range(length)}
 
 
-def _chosen(base: list[Token], mine: list[Token], theirs: list[Token]) -> str | None:
+def _chosen(base: list[Token], mine: list[Token], theirs: list[Token]) -> list[_Piece] | None:
     """One chunk: the file's own where the change leaves it, else the change's if it may."""
     keys, own_keys = [t.key for t in base], [t.key for t in mine]
     if keys == [t.key for t in theirs]:
         if keys != own_keys:
-            return "".join(token.gap + token.text for token in mine)
-        return "".join(
-            (m.gap if t.gap == b.gap else t.gap) + (m.text if t.text == b.text else t.text)
+            return [_Piece(token.gap, token.gap, token.text) for token in mine]
+        return [
+            _Piece(
+                m.gap if t.gap == b.gap else t.gap, t.gap, m.text if t.text == b.text else t.text
+            )
             for b, m, t in zip(base, mine, theirs, strict=True)
-        )
+        ]
     if keys != own_keys:
         return None
     pieces = []
     for index, token in enumerate(theirs):
         kept = index < len(base) and base[index].gap == token.gap
-        pieces.append((mine[index].gap if kept else token.gap) + token.text)
-    return "".join(pieces)
+        pieces.append(_Piece(mine[index].gap if kept else token.gap, token.gap, token.text))
+    return pieces
 
 
 def _keys(line: str) -> list[str]:
