@@ -33,6 +33,8 @@ def _names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+# Longer ones take time that the event loop does not have, and nobody has written them by hand.
+_MOST_CHARACTERS = 4000
 # Characters beyond ASCII stand inside quotes only: some systems take bytes of them for blanks.
 _PLAIN = r"[A-Za-z0-9_./:,=+@%^#-]+"
 _SINGLE = r"'[^'\n]*'"
@@ -133,7 +135,7 @@ def _only_looks(word: str) -> bool:
 
 def _parsed(text: str) -> list[_Segment]:
     """At least one segment. Raises `_Unclear`."""
-    if not text.replace("\n", "").replace("\t", "").isprintable():
+    if len(text) > _MOST_CHARACTERS or not text.replace("\n", "").replace("\t", "").isprintable():
         raise _Unclear
     found: list[_Segment] = []
     commands: list[list[_Word]] = [[]]
