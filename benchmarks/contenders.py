@@ -16,7 +16,7 @@ from typing import Annotated, Any, TypedDict
 from benchmarks.graphs import Parents, layers
 from engine.graph.workflow import Workflow
 from engine.vocabulary.messages import ModelTurn, Usage, WireCall
-from engine.vocabulary.ports import ModelPort, StreamSink, ToolPort
+from engine.vocabulary.ports import ModelPort, StreamSink
 from engine.vocabulary.report import RunCompleted, RunOutcome
 from engine.vocabulary.requests import AgentRequest
 from engine.vocabulary.tools import (
@@ -156,7 +156,7 @@ async def run_and_keep(
     budget = Budget()
     registry = ToolRegistry([Tool(definition=NOTE_TOOL, run=take_note)])
 
-    def make_tools(telling: RunTelling) -> ToolPort:
+    def make_tools(telling: RunTelling) -> ToolRunner:
         return ToolRunner(
             registry,
             emit=telling.emit,

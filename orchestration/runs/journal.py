@@ -8,14 +8,15 @@ from msgspec import Struct
 
 from engine.vocabulary.effects import AdmittedCall
 from engine.vocabulary.inputs import EngineInput, ModelReplied
-from engine.vocabulary.tools import ToolResult
+from engine.vocabulary.tools import NO_EFFECTS, ToolEffects, ToolResult
 
 
 class Journal(Protocol):
     """Takes a run's facts in the order in which they come about.
 
     `turn` and `input` share one order: together they are the inputs of the engine, each written
-    down before it is fed. `intent` and `result` return when the fact is safe.
+    down before it is fed. `intent` and `result` return when the fact is safe; they take it before
+    they wait for anything, so that who is cancelled meanwhile has written it down once.
     """
 
     def opened(self, run_id: str, seed: bytes) -> None:
@@ -27,18 +28,23 @@ class Journal(Protocol):
     def turn(self, reply: ModelReplied) -> None:
         """A model's reply, which is fed to the engine next."""
 
-    async def intent(self, node_id: str, call: AdmittedCall) -> None:
-        """This call runs next."""
+    async def intent(
+        self, node_id: str, call: AdmittedCall, *, targets: tuple[str, ...] = ()
+    ) -> None:
+        """This call runs next; `targets` is what it is about to touch, as inspections say it."""
 
-    async def result(self, node_id: str, result: ToolResult) -> None:
-        """The call has ended."""
+    async def result(
+        self, node_id: str, result: ToolResult, *, effects: ToolEffects = NO_EFFECTS
+    ) -> None:
+        """The call has ended; `effects` is what it did besides."""
 
 
 class CallIntent(Struct, frozen=True):
-    """A tool call that was about to run."""
+    """A tool call that was about to run, and what it was about to touch."""
 
     node_id: str
     call: AdmittedCall
+    targets: tuple[str, ...] = ()
 
 
 class CallResult(Struct, frozen=True):
@@ -71,10 +77,14 @@ class MemoryJournal:
         """Note a model's reply among the inputs."""
         self.inputs.append(reply)
 
-    async def intent(self, node_id: str, call: AdmittedCall) -> None:
+    async def intent(
+        self, node_id: str, call: AdmittedCall, *, targets: tuple[str, ...] = ()
+    ) -> None:
         """Note that a call is about to run."""
-        self.tool_facts.append(CallIntent(node_id, call))
+        self.tool_facts.append(CallIntent(node_id, call, targets))
 
-    async def result(self, node_id: str, result: ToolResult) -> None:
+    async def result(
+        self, node_id: str, result: ToolResult, *, effects: ToolEffects = NO_EFFECTS
+    ) -> None:
         """Note that a call has ended."""
         self.tool_facts.append(CallResult(node_id, result))

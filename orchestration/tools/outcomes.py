@@ -24,7 +24,7 @@ from engine.vocabulary.tools import (
     ToolResult,
 )
 from orchestration.tools.admission import path_of
-from orchestration.tools.output import Shown, shortened
+from orchestration.tools.output import Shown, is_short, shortened
 from orchestration.tools.tool import ToolFailure, ToolOutput
 from orchestration.workspace.artifacts import Artifact, ArtifactStore
 
@@ -36,6 +36,16 @@ class Ended(Struct, frozen=True):
     effects: ToolEffects = NO_EFFECTS
     batch: EditBatch | None = None
     artifacts: tuple[Artifact, ...] = ()
+
+
+def ended_at_once(call: ToolCall, output: ToolOutput) -> Ended | None:
+    """What comes of a tool's output if that takes no waiting, as most do; else `None`."""
+    if output.artifact_ids or not (output.whole or is_short(output.content)):
+        return None
+    result = ToolResult(
+        call.id, call.name, output.content, output.is_error, output_meta=output.meta
+    )
+    return Ended(result, output.effects, output.batch)
 
 
 async def ended(call: ToolCall, output: ToolOutput, store: ArtifactStore) -> Ended:

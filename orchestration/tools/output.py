@@ -23,9 +23,14 @@ class Shown(Struct, frozen=True):
     artifact: Artifact | None = None
 
 
+def is_short(text: str) -> bool:
+    """Whether a model gets the text whole: it has at most 50 KB."""
+    return len(text) <= MAX_INLINE_BYTES and (text.isascii() or _size(text) <= MAX_INLINE_BYTES)
+
+
 async def shortened(text: str, tool_name: str, artifacts: ArtifactStore) -> Shown:
-    """Give a text of at most 50 KB as it is; put a longer one aside and show both its ends."""
-    if len(text) <= MAX_INLINE_BYTES and (text.isascii() or _size(text) <= MAX_INLINE_BYTES):
+    """Give a short text as it is; put a longer one aside and show both its ends."""
+    if is_short(text):
         return Shown(text)
     return await asyncio.to_thread(_put_aside, text, tool_name, artifacts)
 

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager
 from functools import partial
 from itertools import groupby
 from typing import Any, TypeVar
@@ -38,8 +38,8 @@ from orchestration.tools.admission import (
 )
 from orchestration.tools.cache import Asker, Outcome, ToolCache, watched_cache
 from orchestration.tools.file_edits.edit_log import EditLog, RevertReport
-from orchestration.tools.locks import RunLocks, lock_keys, path_keys
-from orchestration.tools.outcomes import Ended, ended, refused, tell, together
+from orchestration.tools.locks import RunLocks, fixed_keys, path_keys
+from orchestration.tools.outcomes import Ended, ended, ended_at_once, refused, tell, together
 from orchestration.tools.permits import permit
 from orchestration.tools.registry import ToolRegistry
 from orchestration.tools.retries import is_transient, pause_ms
@@ -223,28 +223,23 @@ class ToolRunner:
         began = self._monotonic()
         async with self._locks_of(job, path[0]):
             self._tell_time("tool-wait", call.name, batch.node_id, began, WAIT_WORTH_TELLING_S)
-            if admitted.is_bound:
+            targets: tuple[str, ...] = ()
+            if admitted.is_bound or job.may_change_files:
                 targets = await targets_now(tool, arguments, job.context)
-                if not is_as_allowed(path, admitted, targets):
-                    return _drifted(call)
-            await self._journal.intent(batch.node_id, admitted)
+            if admitted.is_bound and not is_as_allowed(path, admitted, targets):
+                return _drifted(call)
+            await self._journal.intent(batch.node_id, admitted, targets=targets)
             self._emit(ToolStarted(batch.node_id, call.id, call.name, call.arguments))
             finished = await self._run(job)
             return finished.result, finished.effects
 
-    def _locks_of(self, job: _Job, node_id: str) -> AbstractAsyncContextManager[None]:
-        if job.tool.definition.concurrency is ToolConcurrency.SHARED:
-            return nullcontext()
-        return self._locks.hold_current(
-            partial(
-                lock_keys,
-                job.tool,
-                node_id,
-                job.arguments,
-                self._services.workspace,
-                changes=job.may_change_files,
-            )
-        )
+    def _locks_of(self, job: _Job, node_id: str) -> AbstractAsyncContextManager[object]:
+        tool = job.tool
+        keys = fixed_keys(tool, node_id, changes=job.may_change_files)
+        if keys is not None or tool.lock_paths is None:
+            return self._locks.hold(keys or ())
+        paths = tool.lock_paths(job.arguments)
+        return self._locks.hold_current(partial(path_keys, paths, self._services.workspace))
 
     def _context(self, batch: RunTools | InspectCalls, call: ToolCall) -> ToolContext:
         caller = batch.node_id
@@ -264,15 +259,18 @@ class ToolRunner:
                 with self._cache.writing():
                     output = await self._attempt(job)
                 # It has happened, so it is told even if nobody waits for it any more.
-                work = self._conclude_writing(job, output)
+                finished = ended_at_once(job.call, output)
+                if finished is None:
+                    finished = await _to_its_end(self._put_aside(job.call, output))
             else:
-                work = self._conclude(job, await self._look(job))
-            finished = await _to_its_end(work)
+                finished = await self._look(job)
+            await self._conclude(job, finished)
             _end_here_if_cancelled()
             return finished
         except asyncio.CancelledError:
             if not job.is_concluded:
-                await _to_its_end(self._conclude_stopped(job))
+                stopped = ToolFailure(FailureKind.CANCELLED, "the call was stopped")
+                await self._conclude(job, refused(job.call, stopped))
             raise
 
     async def _look(self, job: _Job) -> Ended:
@@ -294,8 +292,11 @@ class ToolRunner:
         return performed or Ended(result, effects)
 
     async def _perform(self, job: _Job) -> Ended:
-        output = await self._attempt(job)
-        return await ended(job.call, output, self._services.artifacts)
+        call, output = job.call, await self._attempt(job)
+        return ended_at_once(call, output) or await self._put_aside(call, output)
+
+    async def _put_aside(self, call: ToolCall, output: ToolOutput) -> Ended:
+        return await ended(call, output, self._services.artifacts)
 
     async def _attempt(self, job: _Job) -> ToolOutput:
         """Run the tool, again where its failure may pass."""
@@ -314,19 +315,16 @@ class ToolRunner:
             self._emit(ToolRetrying(node_id, call.id, call.name, retry, backoff_ms))
             await self._sleep(backoff_ms / 1000)
 
-    async def _conclude_writing(self, job: _Job, output: ToolOutput) -> Ended:
-        return await self._conclude(job, await ended(job.call, output, self._services.artifacts))
-
-    async def _conclude_stopped(self, job: _Job) -> None:
-        stopped = ToolFailure(FailureKind.CANCELLED, "the call was stopped")
-        await self._conclude(job, refused(job.call, stopped))
-
-    async def _conclude(self, job: _Job, finished: Ended) -> Ended:
-        """Write the result down, then tell it."""
+    async def _conclude(self, job: _Job, finished: Ended) -> None:
+        """Write the result down, then tell it; being cancelled meanwhile hinders neither."""
         job.is_concluded = True
-        await self._journal.result(job.batch.node_id, finished.result)
+        node_id, result, effects = job.batch.node_id, finished.result, finished.effects
+        try:
+            await self._journal.result(node_id, result, effects=effects)
+        except asyncio.CancelledError:
+            tell(self._emit, job.batch, finished)
+            raise
         tell(self._emit, job.batch, finished)
-        return finished
 
     def _tell_time(
         self, phase: str, label: str, node_id: str, began: float, at_least_s: float = 0.0

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.vocabulary.effects import AdmittedCall
 from engine.vocabulary.events import FileChanged, ToolCompleted, ToolStarted
 from engine.vocabulary.tools import (
     FileChangeOp,
@@ -30,14 +32,14 @@ RECORD = FileChangeRecord("a.txt", FileChangeOp.CREATE, 1)
 class SlowJournal(MemoryJournal):
     """Takes its time over every fact, as a disk does."""
 
-    async def intent(self, node_id: str, call: object) -> None:
+    async def intent(self, node_id: str, call: AdmittedCall, **more: Any) -> None:
+        await super().intent(node_id, call, **more)
         await asyncio.sleep(0)
-        await super().intent(node_id, call)  # type: ignore[arg-type]
         await asyncio.sleep(0)
 
-    async def result(self, node_id: str, result: ToolResult) -> None:
+    async def result(self, node_id: str, result: ToolResult, **more: Any) -> None:
+        await super().result(node_id, result, **more)
         await asyncio.sleep(0)
-        await super().result(node_id, result)
         await asyncio.sleep(0)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,6 +29,7 @@ from engine.vocabulary.tools import (
     ToolCall,
     ToolConcurrency,
     ToolEffects,
+    ToolResult,
     ToolTier,
 )
 from orchestration.runs.journal import CallIntent, CallResult, MemoryJournal
@@ -120,15 +122,15 @@ class FailingJournal(MemoryJournal):
         super().__init__()
         self._where, self._tool = where, tool
 
-    async def intent(self, node_id: str, call: AdmittedCall) -> None:
+    async def intent(self, node_id: str, call: AdmittedCall, **more: Any) -> None:
         if (self._where, self._tool) == ("intent", call.call.name):
             raise BrokenOff
-        await super().intent(node_id, call)
+        await super().intent(node_id, call, **more)
 
-    async def result(self, node_id: str, result: object) -> None:
-        if (self._where, self._tool) == ("result", getattr(result, "tool_name", "")):
+    async def result(self, node_id: str, result: ToolResult, **more: Any) -> None:
+        if (self._where, self._tool) == ("result", result.tool_name):
             raise BrokenOff
-        await super().result(node_id, result)  # type: ignore[arg-type]
+        await super().result(node_id, result, **more)
 
 
 @pytest.mark.parametrize(("where", "written"), [("intent", False), ("result", True)])
@@ -153,3 +155,6 @@ def test_what_is_written_down_when_it_breaks_off_tells_what_is_uncertain(
     finished = [(CallIntent, "1"), (CallResult, "1")]
     assert facts == [*finished, *([(CallIntent, "2")] if written else [])]
     assert (tmp_path / "a.txt").exists() == written
+    if written:  # the evidence: what was there before
+        (intent,) = [f for f in journal.tool_facts if isinstance(f, CallIntent) and f.targets]
+        assert intent.targets == (f"{tmp_path / 'a.txt'}@absent",)

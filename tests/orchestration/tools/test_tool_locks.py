@@ -5,14 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.vocabulary.tools import JsonObject, ToolConcurrency, ToolTier
-from orchestration.tools.locks import Keys, RunLocks, lock_keys
+from engine.vocabulary.tools import ToolConcurrency
+from orchestration.tools.locks import Keys, RunLocks, fixed_keys, path_keys
 from orchestration.workspace.paths import Workspace
 from tests.support.tool_bench import made_tool, say, turn_the_loop
-
-
-def path_argument(arguments: JsonObject) -> tuple[str, ...]:
-    return (str(arguments["path"]),)
 
 
 def test_a_key_that_changes_during_the_wait_is_taken_in_place_of_the_old_one() -> None:
@@ -60,34 +56,31 @@ def test_who_need_not_wait_is_told_so() -> None:
     assert asyncio.run(scenario()) == (False, True)
 
 
-@pytest.mark.parametrize(
-    "spelling", ["./a.txt", "sub/../a.txt", "link.txt", "A.TXT", "{root}/a.txt"]
-)
+SPELLINGS = ["./a.txt", "sub/../a.txt", "link.txt", "A.TXT", "{root}/a.txt"]
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
 def test_two_spellings_of_one_path_are_one_key(tmp_path: Path, spelling: str) -> None:
     (tmp_path / "sub").mkdir()
     (tmp_path / "link.txt").symlink_to("a.txt")
-    tool = made_tool("w", say, ToolConcurrency.EXCLUSIVE, ToolTier.WRITE, path_argument)
     workspace = Workspace(tmp_path)
 
     def keys(path: str) -> Keys:
-        return asyncio.run(lock_keys(tool, "n", {"path": path}, workspace, changes=True))
+        return asyncio.run(path_keys([path], workspace))
 
     assert keys(spelling.format(root=tmp_path)) == keys("a.txt")
     assert keys("b.txt") != keys("a.txt")
 
 
-def test_keys_of_several_paths_come_in_one_order(tmp_path: Path) -> None:
-    def both(arguments: JsonObject) -> tuple[str, ...]:
-        return tuple(str(arguments["path"]).split())
-
-    tool = made_tool("w", say, ToolConcurrency.EXCLUSIVE, ToolTier.WRITE, both)
+def test_keys_of_several_paths_come_in_one_order_and_once(tmp_path: Path) -> None:
     workspace = Workspace(tmp_path)
+    keys = asyncio.run(path_keys(["b", "a", "./b"], workspace))
+    assert keys == asyncio.run(path_keys(["a", "b"], workspace))
+    assert len(keys) == 2
 
-    def keys(paths: str) -> Keys:
-        return asyncio.run(lock_keys(tool, "n", {"path": paths}, workspace, changes=True))
 
-    assert keys("b a ./b") == keys("a b")
-    assert len(keys("a b")) == 2
+def test_a_path_that_is_refused_is_locked_as_it_was_written(tmp_path: Path) -> None:
+    assert asyncio.run(path_keys(["../a"], Workspace(tmp_path))) == ("path:../a",)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +93,28 @@ def test_keys_of_several_paths_come_in_one_order(tmp_path: Path) -> None:
     ],
 )
 def test_without_paths_the_tool_is_the_key(
-    tmp_path: Path, concurrency: ToolConcurrency, changes: bool, keys: Keys
+    concurrency: ToolConcurrency, changes: bool, keys: Keys
 ) -> None:
-    tool, workspace = made_tool("t", say, concurrency), Workspace(tmp_path)
-    assert asyncio.run(lock_keys(tool, "n", {}, workspace, changes=changes)) == keys
+    assert fixed_keys(made_tool("t", say, concurrency), "n", changes=changes) == keys
+
+
+def test_who_is_cancelled_while_it_waits_holds_nothing() -> None:
+    async def scenario() -> None:
+        locks = RunLocks()
+        async with locks.hold(("b",)):
+
+            async def both() -> None:
+                async with locks.hold(("a", "b")):
+                    raise AssertionError("it cannot get here")
+
+            waiting = asyncio.create_task(both())
+            await turn_the_loop()
+            waiting.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await waiting
+            async with locks.hold(("a",)) as has_waited:
+                assert not has_waited
+        async with locks.hold(("a", "b")) as has_waited:
+            assert not has_waited
+
+    asyncio.run(scenario())
