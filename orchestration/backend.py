@@ -11,6 +11,7 @@ from uuid import uuid4
 
 from msgspec import Struct
 
+from engine.graph.agents import CallableAgent
 from engine.graph.problems import Problem
 from engine.graph.workflow import Workflow
 from engine.vocabulary.inputs import RuntimePatch
@@ -24,7 +25,8 @@ from orchestration.runs.preparation import PreparedRun, connection_to, prepare, 
 from orchestration.runs.registry import RunRegistry
 from orchestration.runs.requests import RunOverrides, RunRequest
 from orchestration.runs.run_view import RunView
-from orchestration.settings.data_folder import runs_folder
+from orchestration.settings.agent_store import AgentStore
+from orchestration.settings.data_folder import agents_file, runs_folder
 from orchestration.settings.model import Limits, Settings
 from orchestration.settings.provider_choice import Readiness, readiness
 from orchestration.settings.quirk_store import QuirkStore
@@ -261,6 +263,18 @@ class Backend:
     def providers(self) -> tuple[ProviderStatus, ...]:
         """The state of every provider."""
         return self._providers().all()
+
+    def default_provider(self, model: str = "") -> str | None:
+        """The id of the provider that answers where none is named; `None` if nobody offers it."""
+        return self._providers().default_for(model)
+
+    def saved_agents(self) -> tuple[CallableAgent, ...]:
+        """The saved agents, read anew from their file.
+
+        Raises:
+            UserError: the system does not let the file be read.
+        """
+        return AgentStore(agents_file(self._all.data_dir)).load().agents
 
     def readiness(
         self, workflow: Workflow | None = None, overrides: RunOverrides | None = None

@@ -40,7 +40,8 @@ class ProviderStatus(Struct, frozen=True):
 
     `reason` says what is missing where it is not ready. `key_variable` is the environment
     variable that may hold its key, empty where there is none; `has_key` says whether the
-    environment or the secret store has one.
+    environment or the secret store has one. `efforts` are the reasoning efforts to choose from,
+    `default_effort` that of nodes for which none is named, empty where the model decides.
     """
 
     id: str
@@ -55,6 +56,9 @@ class ProviderStatus(Struct, frozen=True):
     has_key: bool
     is_active: bool
     is_demo: bool
+    efforts: tuple[str, ...] = ()
+    default_effort: str = ""
+    has_fast_mode: bool = False
 
 
 class Providers:
@@ -118,6 +122,9 @@ class Providers:
             has_key=self.has_key(spec),
             is_active=spec.id == self._settings.active_provider,
             is_demo=spec.is_demo,
+            efforts=spec.efforts,
+            default_effort=profile.reasoning_effort or "",
+            has_fast_mode=spec.fast_mode,
         )
 
     def default_for(self, model: str) -> str | None:

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from typing import Any, cast
 
+from engine.graph.agents import CallableAgent
 from engine.graph.problems import Problem
 from engine.graph.workflow import Workflow
 from engine.vocabulary.events import RunEvent
@@ -18,6 +19,7 @@ from orchestration.runs.event_hub import EventHub, Subscription
 from orchestration.runs.requests import RunOverrides, RunRequest
 from orchestration.runs.run_view import RunView
 from orchestration.settings.provider_choice import Readiness
+from orchestration.settings.readiness import ProviderStatus
 from orchestration.workflow_catalog import create_workflow, open_workflow
 
 READY = Readiness(True, "ready with Test provider", "test")
@@ -52,6 +54,8 @@ class FakeBackend:
         self.runs: dict[str, FakeRun] = {}
         self.ready: dict[str | None, Readiness] = {None: READY, "embedded": DEMO_READY}
         self.problems_by_provider: dict[str | None, tuple[Problem, ...]] = {}
+        self.provider_states: tuple[ProviderStatus, ...] = ()
+        self.agents: tuple[CallableAgent, ...] = ()
         self.refusal: tuple[Problem, ...] = ()
         self.error: Exception | None = None
         self.requests: list[RunRequest] = []
@@ -93,6 +97,15 @@ class FakeBackend:
         run_id = f"run-{len(self.runs) + 1}"
         self.runs[run_id] = FakeRun(run_id, request.workflow)
         return run_id
+
+    def providers(self) -> tuple[ProviderStatus, ...]:
+        return self.provider_states
+
+    def default_provider(self, model: str = "") -> str | None:
+        return self.provider_states[0].id if self.provider_states else None
+
+    def saved_agents(self) -> tuple[CallableAgent, ...]:
+        return self.agents
 
     def view(self, run_id: str) -> RunView:
         return self._run(run_id).view
