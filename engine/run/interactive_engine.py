@@ -14,7 +14,7 @@ from engine.run.checkpoint import decode_state, encode_state, recover
 from engine.run.run_context import WAITING, RunContext
 from engine.run.scheduling import complete_run, start_ready_nodes
 from engine.run.state import NodePhase, NodeState, PlanState, RunState
-from engine.run.tool_turns import batch_serial, settle_ended
+from engine.run.tool_turns import batch_serial, record_effects, settle_ended
 from engine.run.transitions import TABLE
 from engine.vocabulary.effects import NOTHING, Finish, Step
 from engine.vocabulary.errors import (
@@ -197,10 +197,14 @@ class InteractiveEngine:
         return True
 
     def _feed_tool_results(self, finished: ToolsFinished) -> bool:
-        """Apply results unless their batch was cancelled meanwhile; whether they were applied."""
+        """Apply results unless their batch was cancelled meanwhile; whether they were applied.
+
+        What a cancelled batch had done before counts all the same.
+        """
         node = self._node(finished.node_id)
         if node.turn is None or node.turn.batch_id != finished.batch_id:
             if 0 < batch_serial(finished.batch_id) <= node.batch:
+                record_effects(self._run, node, finished.effects)
                 return False
             raise IllegalInput(self._misrouted(finished, node))
         self._apply(node, finished)

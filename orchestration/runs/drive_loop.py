@@ -7,7 +7,7 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 from engine.vocabulary.effects import (
     CallModel,
@@ -15,7 +15,6 @@ from engine.vocabulary.effects import (
     Finish,
     InspectCalls,
     RunTools,
-    Step,
     Wait,
 )
 from engine.vocabulary.errors import (
@@ -40,6 +39,8 @@ from engine.vocabulary.messages import TurnOutcome
 from engine.vocabulary.ports import ToolPort
 from engine.vocabulary.report import NeedsInteraction, RunFailed, RunOutcome
 from engine.vocabulary.tools import NO_EFFECTS, CallInspection, ToolResult
+from orchestration.runs.drive_ports import ModelCaller, Steppable
+from orchestration.runs.hosted_tools import BatchStopped
 from orchestration.runs.journal import Journal
 from orchestration.runs.limits import Budget
 from orchestration.runs.task_group import TaskGroup, Work
@@ -49,20 +50,6 @@ logger = logging.getLogger(__name__)
 STOP_WITHIN_S = 2.0
 INPUTS_A_TURN = 128
 """After so many inputs the event loop gets its turn."""
-
-
-class Steppable(Protocol):
-    """What the loop needs of an engine."""
-
-    def feed(self, given: EngineInput) -> Step:
-        """Take one input."""
-
-
-class ModelCaller(Protocol):
-    """Makes one model call and tells about it."""
-
-    async def call(self, effect: CallModel) -> TurnOutcome | CallFailure:
-        """Give the reply, or how the call failed."""
 
 
 def _unknown_window(model: str) -> int | None:
@@ -314,9 +301,13 @@ class DriveLoop:
         effects = NO_EFFECTS
         try:
             results, effects = await self._tools.execute_batch(batch)
-        except asyncio.CancelledError:
-            if not work.cancelled:
-                self._post(ToolsFinished(batch.node_id, batch.batch_id, (), self._clock()))
+        except asyncio.CancelledError as error:
+            # What was done was done: descendants are told of it, whoever gave the batch up.
+            if isinstance(error, BatchStopped):
+                results, effects = error.results, error.effects
+            if results or not work.cancelled:
+                node_id, now = batch.node_id, self._clock()
+                self._post(ToolsFinished(node_id, batch.batch_id, results, now, effects))
             raise
         except Exception:
             logger.exception("a tool batch of node '%s' broke off", batch.node_id)

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Protocol
 
 from engine.vocabulary.ports import ToolPort
+from engine.vocabulary.tools import ToolEffects, ToolResult
 from orchestration.tools.file_edits.edit_log import RevertReport
+
+
+class BatchStopped(asyncio.CancelledError):
+    """A batch was cancelled after some of its calls had ended; has what they gave and did."""
+
+    def __init__(self, results: tuple[ToolResult, ...], effects: ToolEffects) -> None:
+        self.results, self.effects = results, effects
+        super().__init__()
 
 
 class HostedTools(ToolPort, Protocol):

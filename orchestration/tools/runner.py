@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager
 from functools import partial
 from itertools import groupby
@@ -26,6 +26,7 @@ from engine.vocabulary.tools import (
     ToolResult,
     ToolTier,
 )
+from orchestration.runs.hosted_tools import BatchStopped
 from orchestration.runs.journal import Journal
 from orchestration.runs.limits import Permits
 from orchestration.tools.admission import (
@@ -60,10 +61,14 @@ _T = TypeVar("_T")
 DRIFTED = "nothing was run: what the call leads to has changed since it was allowed"
 
 
+Kept = dict[str, Outcome]
+"""What the calls of a batch have given so far, by call id."""
+
+
 class _Job:
     """One call that is under way, and whether its end is being told."""
 
-    __slots__ = ("arguments", "batch", "call", "context", "is_concluded", "tool")
+    __slots__ = ("arguments", "batch", "call", "context", "is_concluded", "kept", "tool")
 
     def __init__(
         self,
@@ -72,9 +77,10 @@ class _Job:
         tool: Tool,
         arguments: JsonObject,
         context: ToolContext,
+        kept: Kept,
     ) -> None:
         self.batch, self.call, self.tool = batch, call, tool
-        self.arguments, self.context = arguments, context
+        self.arguments, self.context, self.kept = arguments, context, kept
         self.is_concluded = False
 
     @property
@@ -134,25 +140,28 @@ class ToolRunner:
 
         Gives the results in call order and what the calls did besides. Cancelling it cancels the
         call that runs; each call that had begun is told and in the journal with its result.
+
+        Raises:
+            BatchStopped: it was cancelled, and some calls had ended before.
         """
         self._cache.begin_batch(batch.node_id)
-        outcomes: list[Outcome] = []
+        kept: Kept = {}
         try:
             for shared, group in groupby(batch.calls, key=self._is_shared):
                 if shared:
-                    outcomes += await self._side_by_side(batch, list(group))
+                    await self._side_by_side(batch, list(group), kept)
                     continue
                 for admitted in group:
                     began = self._monotonic()
-                    outcome = await self._settle(batch, admitted)
-                    outcomes.append(outcome)
-                    if not outcome[0].drifted:
+                    result, _ = await self._settle(batch, admitted, kept)
+                    if not result.drifted:
                         self._tell_time("tool", admitted.call.name, batch.node_id, began)
-        except BaseException:
+        except BaseException as error:
             self.discard(batch.node_id)
+            if isinstance(error, asyncio.CancelledError) and kept:
+                raise BatchStopped(*_in_order(batch, kept)) from None
             raise
-        results = tuple([result for result, _ in outcomes])
-        return results, together(effects for _, effects in outcomes)
+        return _in_order(batch, kept)
 
     async def inspect(self, batch: InspectCalls) -> tuple[CallInspection, ...]:
         """Find out what the calls would touch; nothing is changed, and no call fails it."""
@@ -183,12 +192,13 @@ class ToolRunner:
         """Watch the workspace no more; calls may come again all the same."""
         self._cache.close()
 
-    async def _side_by_side(self, batch: RunTools, beside: list[AdmittedCall]) -> list[Outcome]:
+    async def _side_by_side(self, batch: RunTools, beside: list[AdmittedCall], kept: Kept) -> None:
         if len(beside) == 1:  # most turns; a task of its own would cost more than the call
-            return [await self._settle(batch, beside[0])]
+            await self._settle(batch, beside[0], kept)
+            return
         async with asyncio.TaskGroup() as tasks:
-            running = [tasks.create_task(self._settle(batch, admitted)) for admitted in beside]
-        return [task.result() for task in running]
+            for admitted in beside:
+                tasks.create_task(self._settle(batch, admitted, kept))
 
     def _is_shared(self, admitted: AdmittedCall) -> bool:
         definition = self._registry.definition(admitted.call.name)
@@ -206,8 +216,13 @@ class ToolRunner:
             return CallInspection(call.id, preview=CallPreview(problem=problem))
         return CallInspection(call.id, found.targets, found.preview)
 
-    async def _settle(self, batch: RunTools, admitted: AdmittedCall) -> Outcome:
-        """Refuse the call or run it; either way there is a result."""
+    async def _settle(self, batch: RunTools, admitted: AdmittedCall, kept: Kept) -> Outcome:
+        """Refuse the call or run it; either way there is a result, which is kept."""
+        outcome = await self._outcome(batch, admitted, kept)
+        kept[admitted.call.id] = outcome
+        return outcome
+
+    async def _outcome(self, batch: RunTools, admitted: AdmittedCall, kept: Kept) -> Outcome:
         call, path = admitted.call, path_of(batch.node_id, batch.path)
         try:
             tool = known_tool(self._registry, call.name)
@@ -219,7 +234,7 @@ class ToolRunner:
             refusal = refused(call, failure)
             tell(self._emit, batch, refusal)
             return refusal.result, NO_EFFECTS
-        job = _Job(batch, call, tool, arguments, self._context(batch, call))
+        job = _Job(batch, call, tool, arguments, self._context(batch, call), kept)
         began = self._monotonic()
         async with self._locks_of(job, path[0]):
             self._tell_time("tool-wait", call.name, batch.node_id, began, WAIT_WORTH_TELLING_S)
@@ -264,6 +279,7 @@ class ToolRunner:
                     finished = await _to_its_end(self._put_aside(job.call, output))
             else:
                 finished = await self._look(job)
+            job.kept[job.call.id] = (finished.result, finished.effects)
             await self._conclude(job, finished)
             _end_here_if_cancelled()
             return finished
@@ -336,6 +352,14 @@ class ToolRunner:
 
 def _drifted(call: ToolCall) -> Outcome:
     return ToolResult(call.id, call.name, DRIFTED, is_error=True, drifted=True), NO_EFFECTS
+
+
+def _in_order(
+    batch: RunTools, kept: Mapping[str, Outcome]
+) -> tuple[tuple[ToolResult, ...], ToolEffects]:
+    outcomes = [kept[each.call.id] for each in batch.calls if each.call.id in kept]
+    results = tuple([result for result, _ in outcomes])
+    return results, together(effects for _, effects in outcomes)
 
 
 def _end_here_if_cancelled() -> None:

@@ -6,6 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from engine.graph.workflow import Workflow
@@ -15,6 +16,7 @@ from engine.vocabulary.tools import JsonObject
 from orchestration.settings.model import ToolSettings
 from orchestration.tools.catalogue import builtin_tools
 from orchestration.tools.file_edits.edit_log import RevertRefused
+from orchestration.tools.tool import ToolContext, ToolOutput
 from tests.support.engine_driver import ASKING, workflow
 from tests.support.run_rig import RunRig, run_async, settled_needs
 from tests.support.scripted_model import OK, Held, Script, ask, use
@@ -233,6 +235,35 @@ def test_a_file_that_changes_while_a_person_decides_is_asked_about_again(tmp_pat
         await rig.run.decide(second.approval_id, allow=True)
         assert isinstance(await rig.run.settled(), RunCompleted)
         assert file.read_text() == "two\nmore\n"
+
+    run_async(body)
+
+
+def test_what_an_interrupted_node_had_changed_is_told_all_the_same(tmp_path: Path) -> None:
+    """The turn's second call runs on when the node is interrupted; its first had written."""
+    turn = use(("write", {"path": "f.txt", "content": "x\n"}), ("bash", {"command": "make"}))
+    waiting = asyncio.Event()
+
+    async def wait(_: JsonObject, __: ToolContext) -> ToolOutput:
+        waiting.set()
+        await asyncio.Event().wait()
+        return ToolOutput("never")
+
+    async def body() -> None:
+        tools = [
+            msgspec.structs.replace(tool, run=wait) if tool.definition.name == "bash" else tool
+            for tool in builtin_tools(ToolSettings())
+        ]
+        script = {"a": [turn, OK], "b": [OK]}
+        rig = RunRig(of_all(("a", "b")), script, tmp_path / "work", tools=tools)
+        rig.run.start()
+        await waiting.wait()
+        await rig.run.interrupt_node("a")
+        await settled_needs(rig)
+        assert (rig.folder / "f.txt").exists()
+        await rig.run.retry_node("a")
+        assert isinstance(await rig.run.settled(), RunCompleted)
+        assert [told["path"] for told in changes_told(rig, "b")] == ["f.txt"]
 
     run_async(body)
 

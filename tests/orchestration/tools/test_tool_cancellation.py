@@ -22,6 +22,7 @@ from engine.vocabulary.tools import (
     ToolResult,
     ToolTier,
 )
+from orchestration.runs.hosted_tools import BatchStopped
 from orchestration.runs.journal import CallIntent, CallResult, MemoryJournal
 from orchestration.tools.tool import ToolContext, ToolOutput
 from tests.support.tool_bench import ToolBench, admitted_call, made_tool, turn_the_loop
@@ -178,3 +179,29 @@ def test_a_call_that_has_not_begun_leaves_nothing(tmp_path: Path) -> None:
     bench = asyncio.run(scenario())
     assert_each_has_one_result(bench)
     assert [e.tool_call_id for e in bench.events if isinstance(e, ToolStarted)] == ["1"]
+
+
+def test_what_had_ended_before_is_handed_on(tmp_path: Path) -> None:
+    async def scenario() -> BatchStopped:
+        waiting = asyncio.Event()
+
+        async def wait(_: JsonObject, __: ToolContext) -> ToolOutput:
+            waiting.set()
+            await asyncio.Event().wait()
+            return ToolOutput("never")
+
+        bench = ToolBench(
+            tmp_path, made_tool("look", work), made_tool("w", wait, ToolConcurrency.EXCLUSIVE)
+        )
+        calls = [admitted_call("look", "1"), admitted_call("w", "2"), admitted_call("look", "3")]
+        task = asyncio.create_task(bench.execute(*calls))
+        await waiting.wait()
+        task.cancel()
+        with pytest.raises(BatchStopped) as caught:
+            await task
+        assert task.cancelled()
+        return caught.value
+
+    stopped = asyncio.run(scenario())
+    assert stopped.results == (ToolResult("1", "look", "done"),)
+    assert stopped.effects.file_changes == (RECORD,)
