@@ -6,7 +6,7 @@ do not change them.
 
 from __future__ import annotations
 
-from engine.vocabulary.events import RunEvent
+from engine.vocabulary.events import EditBatchUndone, RunEvent
 from orchestration.runs.event_hub import EventRecord
 from orchestration.runs.view_reducers import REDUCERS
 from orchestration.runs.view_state import ViewState
@@ -20,6 +20,6 @@ class RunView(ViewState):
         self.project(record.event, record.time)
 
     def project(self, event: RunEvent, time: float) -> None:
-        """Fold one event in; events that come after the end change nothing."""
-        if self.active:
+        """Fold one event in; after the end nothing changes any more, but an edit may be undone."""
+        if self.active or type(event) is EditBatchUndone:
             REDUCERS[type(event)](self, event, time)

@@ -180,9 +180,15 @@ class ScriptedPool(ProviderPool):
 
 
 def scripted_backend(
-    script: Script | ScriptedModel, data_dir: Path, settings: Settings | None = None
+    script: Script | ScriptedModel,
+    data_dir: Path,
+    settings: Settings | None = None,
+    tools: Iterable[Tool] | None = None,
 ) -> Backend:
-    """A backend in which every provider is a scripted model; it has `read` and `write`."""
+    """A backend in which every provider is a scripted model; by default it has two tools.
+
+    They are `read`, and a `write` of its own.
+    """
     model = script if isinstance(script, ScriptedModel) else ScriptedModel(script)
     folder = data_dir / "written"
     folder.mkdir(parents=True, exist_ok=True)
@@ -193,7 +199,7 @@ def scripted_backend(
             settings=settings or Settings(),
             secrets=FileSecrets(secrets_file(data_dir)),
             quirks=QuirkStore(quirks_file(data_dir)),
-            tools=ToolRegistry([READ, writing_tool(folder)]),
+            tools=ToolRegistry([READ, writing_tool(folder)] if tools is None else tools),
             pool=ScriptedPool(model),
             embedded=EmbeddedServer(),
         )
