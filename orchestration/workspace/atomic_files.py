@@ -77,7 +77,8 @@ def _keep(path: Path, backup: Path) -> None:
 
 
 def _beside(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+    """A passing name that is not too long, however long the file's own is."""
+    return path.with_name(f".{path.name[:40]}.{secrets.token_hex(6)}.tmp")
 
 
 def _mode_of(path: Path) -> int | None:

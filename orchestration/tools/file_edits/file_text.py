@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from orchestration.tools.file_edits.line_alignment import equal_runs
+from orchestration.tools.file_edits.line_split import lines_of, lines_with_ends
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -106,14 +107,14 @@ class FileText(Struct, frozen=True):
             return self.text
         if len(kinds) == 1:
             return self.text.replace("\n", kinds.pop())
-        lines = self.text.split("\n")
+        lines = lines_of(self.text)
         written = [line + end for line, end in zip(lines, self.ends, strict=False)]
         return "".join([*written, lines[-1]])
 
     @property
     def lines(self) -> tuple[str, ...]:
         """The lines without their ends; a line end at the end of the text begins no further one."""
-        lines = self.text.split("\n")
+        lines = lines_of(self.text)
         if not lines[-1]:
             lines.pop()
         return tuple(lines)
@@ -171,7 +172,7 @@ class FileText(Struct, frozen=True):
             before: how many line breaks stand before that part.
             spare: the end of breaks that replace none, without it as those beside them.
         """
-        old, new = _with_ends(old_text), _with_ends(text)
+        old, new = lines_with_ends(old_text), lines_with_ends(text)
         ends: list[str] = []
         a = b = 0
         for i, j, length in [*equal_runs(old, new), (len(old), len(new), 0)]:
@@ -214,7 +215,7 @@ class FileText(Struct, frozen=True):
     def _with(self, text: str, ends: list[str]) -> FileText:
         """The file with this text; a CR and an LF that came to stand together stay two ends."""
         if "\r" in ends and "\n" in ends:
-            lines = text.split("\n")
+            lines = lines_of(text)
             for index in range(1, len(ends)):
                 if not lines[index] and ends[index - 1] == "\r" and ends[index] == "\n":
                     ends[index] = "\r\n"
@@ -234,12 +235,6 @@ def _normalised(raw: str) -> tuple[str, tuple[str, ...]]:
     else:
         ends = tuple([match[0] for match in _LINE_END.finditer(raw)])
     return raw.replace("\r\n", "\n").replace("\r", "\n"), ends
-
-
-def _with_ends(text: str) -> list[str]:
-    lines = [f"{line}\n" for line in text.split("\n")]
-    last = lines.pop()[:-1]
-    return [*lines, last] if last else lines
 
 
 def _shared(one: str, other: str) -> int:

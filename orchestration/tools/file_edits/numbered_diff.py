@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from orchestration.tools.file_edits.line_alignment import equal_runs
+from orchestration.tools.file_edits.line_split import lines_with_ends
 
 CONTEXT_LINES = 2
 GAP = "..."
@@ -19,7 +20,7 @@ def numbered_diff(before: str, after: str) -> str:
     """
     if before == after:
         return ""
-    old, new = _with_ends(before), _with_ends(after)
+    old, new = lines_with_ends(before), lines_with_ends(after)
     shown: list[str] = []
     a = b = 0
     for i, j, length in [*equal_runs(old, new), (len(old), len(new), 0)]:
@@ -40,12 +41,6 @@ def numbered_diff(before: str, after: str) -> str:
             _show(shown, " ", index, old[index])
         a, b = i + length, j + length
     return "\n".join(shown)
-
-
-def _with_ends(text: str) -> list[str]:
-    lines = [f"{line}\n" for line in text.split("\n")]
-    last = lines.pop()[:-1]
-    return [*lines, last] if last else lines
 
 
 def _show(shown: list[str], mark: str, index: int, line: str) -> None:

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from orchestration.tools.file_edits.file_text import Splice
 from orchestration.tools.file_edits.likeness import MAX_LENGTH, Likely, distance
+from orchestration.tools.file_edits.line_split import lines_of
 from orchestration.tools.file_edits.tolerant_tokens import (
     SEPARATOR,
     Token,
@@ -44,7 +45,7 @@ class SearchedText:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.lines = text.split("\n")
+        self.lines = lines_of(text)
         self._starts = [0, *accumulate(len(line) + 1 for line in self.lines)]
         self._line_known = -1
         self._tokens_known: tuple[list[Token], str] = ([], "")

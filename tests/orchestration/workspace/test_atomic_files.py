@@ -39,6 +39,14 @@ def test_permissions_stay_and_can_be_demanded(tmp_path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
+@pytest.mark.parametrize("name", ["n" * 255, "\u6f22" * 85])
+def test_the_longest_name_can_be_written(tmp_path: Path, name: str) -> None:
+    write_atomically(tmp_path / name, b"1")
+    write_atomically(tmp_path / name, b"2")
+    assert (tmp_path / name).read_bytes() == b"2"
+    assert names(tmp_path) == [name]
+
+
 def test_a_link_stays_a_link(tmp_path: Path) -> None:
     (tmp_path / "real").write_bytes(b"old")
     (tmp_path / "link").symlink_to("real")
