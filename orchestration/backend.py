@@ -17,6 +17,7 @@ from engine.graph.workflow import Workflow
 from engine.vocabulary.inputs import RuntimePatch
 from engine.vocabulary.report import RunOutcome
 from orchestration.errors import EditNotUndone, UserError
+from orchestration.library.library import Library
 from orchestration.runs.coordinator import RunCoordinator, RunSetup, RunTelling
 from orchestration.runs.event_hub import Subscription
 from orchestration.runs.limits import Budget
@@ -79,6 +80,12 @@ class Backend:
         limits = surroundings.settings.limits
         self._budget = Budget(limits.provider_calls, limits.tools)
         self._runs = RunRegistry()
+        self._library = Library(surroundings.data_dir)
+
+    @property
+    def library(self) -> Library:
+        """Workflows, projects and saved agents; its methods touch the disk."""
+        return self._library
 
     @property
     def data_dir(self) -> Path:

@@ -1,0 +1,1 @@
+"""Everything a person keeps: workflows, projects, saved agents, examples and templates."""
