@@ -57,7 +57,6 @@ class BodyReader(Generic[Value]):
     def __init__(self, kind: Any) -> None:
         self._kind = kind
         self._one = msgspec.json.Decoder(kind)
-        self._many = msgspec.json.Decoder(list[kind])
 
     def one(self, body: bytes) -> Value:
         """One value.
@@ -73,17 +72,16 @@ class BodyReader(Generic[Value]):
         return value
 
     def many(self, bodies: Iterable[bytes]) -> list[Value]:
-        """Values in order, read in one go.
+        """Values in order.
 
         Raises:
             ValueError: a body holds something else.
         """
-        data = [body if body[:1] == b"{" else unpacked(body) for body in bodies]
+        bodies, decode = list(bodies), self._one.decode
         try:
-            values: list[Value] = self._many.decode(b"[" + b",".join(data) + b"]")
+            return [decode(body if body[:1] == b"{" else unpacked(body)) for body in bodies]
         except msgspec.DecodeError:
-            values = [self.one(each) for each in data]
-        return values
+            return [self.one(body) for body in bodies]
 
     def _leniently(self, data: bytes) -> Value:
         """Half a surrogate pair is no text for msgspec, but a model may have written one."""

@@ -133,7 +133,7 @@ class RunJournal:
         """
         reads = self._is_reading(call.call)
         fact = OpenCall(node_id, call, self._clock(), reads, targets)
-        self._write_call(call.call.id, INTENT, encode(fact))
+        self._write_call(call.call.id, INTENT, encode(fact), soon=not reads)
         if reads:
             self._reading.add(call.call.id)
         else:
@@ -155,10 +155,11 @@ class RunJournal:
         """
         call_id = result.call_id
         self._ends[call_id] = result
-        self._write_call(call_id, RESULT, encode(CallEnd(node_id, result, self._clock(), effects)))
-        if call_id in self._reading:
-            self._reading.remove(call_id)
-        else:
+        reads = call_id in self._reading
+        self._reading.discard(call_id)
+        fact = CallEnd(node_id, result, self._clock(), effects)
+        self._write_call(call_id, RESULT, encode(fact), soon=not reads)
+        if not reads:
             await self._database.barrier(self._run)
 
     def _by_reference(self, finished: ToolsFinished) -> ToolsFinished | FinishedByReference:
@@ -183,7 +184,7 @@ class RunJournal:
         self._seq = seq + 1
         self._database.write(Kind.TURN, (self._run, seq, body), soon=soon)
 
-    def _write_call(self, call_id: str, fact: str, body: bytes) -> None:
+    def _write_call(self, call_id: str, fact: str, body: bytes, *, soon: bool = False) -> None:
         seq = self._seq
         self._seq = seq + 1
-        self._database.write(Kind.CALL, (self._run, seq, call_id, fact, body))
+        self._database.write(Kind.CALL, (self._run, seq, call_id, fact, body), soon=soon)

@@ -173,18 +173,22 @@ def load_run(connection: Connection, run_id: str, leases: LeaseKeeper) -> Record
         .where(known.calls.c.run == number, known.calls.c.fact.in_((INTENT, RESULT)))
         .order_by(known.calls.c.seq)
     ).all()
-    last = connection.execute(
-        sa.select(sa.func.max(known.events.c.last_seq), sa.func.max(known.events.c.segment)).where(
-            known.events.c.run == number
+    run_of = {"events": known.events.c.run == number, "calls": known.calls.c.run == number}
+    last_event, segment, last_call = connection.execute(
+        sa.select(
+            sa.select(sa.func.max(known.events.c.last_seq))
+            .where(run_of["events"])
+            .scalar_subquery(),
+            sa.select(sa.func.max(known.events.c.segment))
+            .where(run_of["events"])
+            .scalar_subquery(),
+            sa.select(sa.func.max(known.calls.c.seq)).where(run_of["calls"]).scalar_subquery(),
         )
     ).one()
-    last_call = connection.scalar(
-        sa.select(sa.func.max(known.calls.c.seq)).where(known.calls.c.run == number)
-    )
     summary = _summary(row, leases)
     ends = _ends(facts)
-    seqs = tuple([turn.seq for turn in turns])
-    inputs = _inputs(run_id, [turn.body for turn in turns], ends)
+    seqs, bodies = zip(*turns, strict=True) if turns else ((), ())
+    inputs = _inputs(run_id, bodies, ends)
     return RecordedRun(
         number=number,
         summary=summary,
@@ -197,8 +201,8 @@ def load_run(connection: Connection, run_id: str, leases: LeaseKeeper) -> Record
         ends=ends,
         open_calls=_open_calls(facts, seqs, inputs),
         next_seq=max(last_call or 0, seqs[-1] if seqs else 0) + 1,
-        last_event=last[0] or 0,
-        segments=0 if last[1] is None else last[1] + 1,
+        last_event=last_event or 0,
+        segments=0 if segment is None else segment + 1,
     )
 
 
@@ -269,7 +273,9 @@ def _ends(facts: Sequence[Any]) -> dict[str, CallEnd]:
     return {row.call_id: end for row, end in zip(rows, ends, strict=True)}
 
 
-def _inputs(run_id: str, bodies: list[bytes], ends: dict[str, CallEnd]) -> tuple[EngineInput, ...]:
+def _inputs(
+    run_id: str, bodies: Sequence[bytes], ends: dict[str, CallEnd]
+) -> tuple[EngineInput, ...]:
     inputs: list[EngineInput] = []
     for value in INPUTS.many(bodies):
         if type(value) is FinishedByReference:

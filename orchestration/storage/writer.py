@@ -43,6 +43,19 @@ class GroupWriter:
         if not self.kept and not (power and self._unsafe):
             return
         self.outlive_power_failure(power)
+        if self._is_sqlite and len(self.kept) == 1:
+            self._write_one(*self.kept[0])
+        else:
+            self._write_many(power)
+        self.kept.clear()
+        self._unsafe = not power
+
+    def _write_one(self, kind: Kind, row: Row) -> None:
+        """A statement alone is a transaction of its own, and the quickest there is."""
+        statement = self._statements[kind]
+        self._driver.execute(statement.text, statement.bind(row))
+
+    def _write_many(self, power: bool) -> None:
         groups: dict[Kind, list[Row]] = {}
         for kind, row in self.kept:
             groups.setdefault(kind, []).append(row)
@@ -63,8 +76,6 @@ class GroupWriter:
             raise
         finally:
             cursor.close()
-        self.kept.clear()
-        self._unsafe = not power
 
     def outlive_power_failure(self, wanted: bool) -> None:
         """Whether the next transactions are to be on the disk itself when they are committed."""

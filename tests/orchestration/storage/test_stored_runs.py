@@ -11,13 +11,16 @@ import pytest
 from engine.run.interactive_engine import InteractiveEngine
 from engine.vocabulary.errors import PermanentFailure, StalePause, TransientFailure
 from engine.vocabulary.events import ChatMessageDelta, ToolUpdated
+from engine.vocabulary.inputs import Started, ToolDecided, ToolsFinished
 from engine.vocabulary.report import NeedsInteraction, RunCompleted
+from orchestration.runs.entropy import SeededEntropy
 from orchestration.runs.run_view import RunView
 from orchestration.runs.view_values import RunStatus
+from orchestration.storage.errors import UnreadableRun
 from orchestration.storage.rebuilding import rebuilt_engine, view_of, workflow_of
 from tests.support.engine_driver import ASKING, workflow
 from tests.support.scripted_model import OK, ask, use
-from tests.support.storage_rig import StoredRig, stored_runs
+from tests.support.storage_rig import SEED, StoredRig, opening_of, stored_runs
 
 FLOW = workflow(
     [("a", "c"), ("b", "c")],
@@ -118,5 +121,60 @@ def test_what_was_told_gives_the_same_picture_at_every_moment(tmp_path: Path) ->
                 if not isinstance(record.event, ChatMessageDelta | ToolUpdated):
                     parts = await store.events("run", until=record.seq)
                     assert seen(view_of(recorded, flow, parts)) == seen(live), record
+
+    asyncio.run(body())
+
+
+def test_a_run_that_was_cut_off_waits_for_the_same_person_with_the_same_ids(
+    tmp_path: Path,
+) -> None:
+    """The program ends while a call waits for a decision and a node for an answer."""
+    flow = workflow(nodes=["a", "b"], agents={"b": ASKING})
+    asked: list[NeedsInteraction] = []
+
+    async def first_life() -> None:
+        async with stored_runs(tmp_path) as store:
+            write = use(("write", {"path": "g", "content": "h"}))
+            rig = StoredRig(store, flow, {"a": [write, OK], "b": [ask("?"), OK]}, tmp_path / "cwd")
+            (await rig.open()).start()
+            asked.append(await needs(rig))
+            await rig.run.close()
+
+    async def second_life() -> None:
+        async with stored_runs(tmp_path) as store:
+            (summary,) = await store.list_runs()
+            assert (summary.status, summary.can_resume) == (RunStatus.PAUSED, True)
+            rig = StoredRig(store, flow, {}, tmp_path / "cwd")
+            resumed = await store.resume_run("run", is_reading=rig.is_reading)
+            engine = rebuilt_engine(resumed.recorded, workflow_of(resumed.recorded), rig.catalog)
+            assert engine.waiting() == asked[0]
+
+            again = InteractiveEngine.restore(
+                engine.checkpoint(), flow, entropy=SeededEntropy(SEED), catalog=rig.catalog
+            )
+            for given in (
+                Started(2000.0),
+                ToolDecided(asked[0].approvals[0].approval_id, False, 2001.0),
+            ):
+                resumed.journal.input(given)
+                again.feed(given)
+            whole = await store.load("run")
+            assert rebuilt_engine(whole, flow, rig.catalog).checkpoint() == again.checkpoint()
+            half = rebuilt_engine(whole, flow, rig.catalog, inputs=len(resumed.recorded.inputs))
+            assert half.checkpoint() == engine.checkpoint()
+
+    asyncio.run(first_life())
+    asyncio.run(second_life())
+
+
+def test_a_run_whose_facts_do_not_fit_is_told(tmp_path: Path) -> None:
+    async def body() -> None:
+        async with stored_runs(tmp_path) as store:
+            opened = await store.open_run(opening_of(FLOW), is_reading=lambda call: True)
+            opened.journal.input(ToolsFinished("a", "a#9", (), 1.0))
+            run = await store.load("run")
+            rig = StoredRig(store, FLOW, {}, tmp_path / "cwd")
+            with pytest.raises(UnreadableRun, match="its fact 1 of 1 does not fit"):
+                rebuilt_engine(run, FLOW, rig.catalog)
 
     asyncio.run(body())
