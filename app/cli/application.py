@@ -11,7 +11,7 @@ from typing import Annotated, ParamSpec
 import typer
 from typer.exceptions import TyperException
 
-from app.cli import providers, run, validate, version
+from app.cli import diff, providers, run, validate, version
 from app.cli.console import OutputLost, say
 from app.cli.session import DataDir, Debug, Session
 from orchestration.errors import UserError
@@ -62,6 +62,7 @@ def _application() -> typer.Typer:
     application.callback()(_options)
     application.command("run")(_told_when_interrupted(run.run))
     application.command("validate")(_told_when_interrupted(validate.validate))
+    application.command("diff")(_told_when_interrupted(diff.diff))
     application.command("version")(version.version)
     application.add_typer(providers.commands, name="providers")
     return application

@@ -31,6 +31,7 @@ class AtTerminal:
         )
         os.close(theirs)
         self.shown = ""
+        self.raw = ""
 
     def wait_for(self, words: str, timeout_s: float = 30) -> None:
         """Read the screen until it shows the words."""
@@ -79,5 +80,7 @@ class AtTerminal:
             data = os.read(self._screen, 65536)
         except OSError:
             return False  # how Linux says that nobody holds the other side any more
-        self.shown += _CONTROL.sub("", data.decode(errors="replace"))
+        text = data.decode(errors="replace")
+        self.raw += text
+        self.shown += _CONTROL.sub("", text)
         return bool(data)
