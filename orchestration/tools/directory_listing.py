@@ -45,7 +45,8 @@ def list_folder(folder: Path, root: Path) -> list[str]:
     """Give the folder's entries to depth 2, sorted, folders with a final `/`.
 
     Hidden and ignored entries are left out; links to folders are named and not entered. After 200
-    entries a last line says that there are more.
+    entries a last line says that there are more. Bytes in names that are no text become
+    replacement characters.
 
     Args:
         folder: an existing folder.
@@ -79,9 +80,10 @@ def _walk(folder: Path, prefix: str, rules: IgnoreRules, depth: int) -> Iterator
         is_folder = entry.is_dir(follow_symlinks=False)
         if entry.name.startswith(".") or rules.ignores(Path(entry.path), is_folder=is_folder):
             continue
-        yield f"{prefix}{entry.name}" + ("/" if is_folder else "")
+        name = prefix + entry.name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        yield name + ("/" if is_folder else "")
         if is_folder and depth > 1:
             try:
-                yield from _walk(Path(entry.path), f"{prefix}{entry.name}/", rules, depth - 1)
+                yield from _walk(Path(entry.path), f"{name}/", rules, depth - 1)
             except PermissionError:
-                yield f"{prefix}{entry.name}/[cannot be read]"
+                yield f"{name}/[cannot be read]"

@@ -166,6 +166,11 @@ def test_a_folder_is_listed_sorted_and_shallow(reader: Reader) -> None:
     assert reader.lines("build") == ["¶build (directory)", "out"]
 
 
+def test_a_name_that_is_no_text_can_still_be_told(reader: Reader) -> None:
+    (Path(os.fsdecode(os.fsencode(reader.root) + b"/bad\xff"))).mkdir()
+    assert reader.lines(".") == ["¶. (directory)", "bad�/", "ten.txt"]
+
+
 def test_a_full_folder_is_cut(reader: Reader) -> None:
     (reader.root / "many").mkdir()
     for n in range(205):
