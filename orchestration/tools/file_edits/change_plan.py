@@ -22,8 +22,6 @@ class FileChange(Struct, frozen=True, kw_only=True):
         move_to: the real path that the file moves to; there must be nothing there.
         move_label: how output names that.
         heading: the line above the diff; the usual one where it is empty.
-        is_reconciled: the planner has taken into account what others changed in the file since the
-            conversation knew it, so it is not refused for that.
     """
 
     path: Path
@@ -33,7 +31,6 @@ class FileChange(Struct, frozen=True, kw_only=True):
     move_to: Path | None = None
     move_label: str | None = None
     heading: str = ""
-    is_reconciled: bool = False
 
     @property
     def op(self) -> FileChangeOp:

@@ -8,13 +8,20 @@ from msgspec import Struct
 
 from engine.vocabulary.tools import JsonObject
 from orchestration.tools.file_edits.change_plan import ChangePlan, FileChange
-from orchestration.tools.file_edits.file_memory import FileVersion, digest_of
+from orchestration.tools.file_edits.file_memory import FileVersion
 from orchestration.tools.file_edits.file_text import FileText, NotText
 from orchestration.tools.file_edits.hashline_apply import splices_of
 from orchestration.tools.file_edits.hashline_parse import MARK, Op, Section, parse_hashline
 from orchestration.tools.file_edits.hashline_rebase import Moved, rebased
 from orchestration.tools.file_edits.line_splices import with_line_splices
-from orchestration.tools.file_edits.reading import Target, decoded, encoded, look_up
+from orchestration.tools.file_edits.reading import (
+    StaleFile,
+    Target,
+    decoded,
+    encoded,
+    is_stale,
+    look_up,
+)
 from orchestration.tools.text_view import tag
 from orchestration.tools.tool import FailureKind, ToolContext, ToolFailure
 
@@ -55,7 +62,6 @@ def hashline_paths(arguments: JsonObject) -> tuple[str, ...]:
 class _Edited(Struct, frozen=True):
     target: Target
     after: bytes
-    is_reconciled: bool
     notes: tuple[str, ...]
 
     @property
@@ -72,15 +78,7 @@ class _Edited(Struct, frozen=True):
             label=self.label,
             before=self.before,
             after=self.after,
-            is_reconciled=self.is_reconciled,
         )
-
-
-class _Base(Struct, frozen=True):
-    """The version that a section numbers; `lines` is `None` where it is the present one."""
-
-    lines: tuple[str, ...] | None = None
-    is_reconciled: bool = False
 
 
 def _by_file(sections: Sequence[Section], context: ToolContext) -> Iterator[tuple[Target, Section]]:
@@ -109,45 +107,38 @@ def _by_file(sections: Sequence[Section], context: ToolContext) -> Iterator[tupl
 
 def _edited(target: Target, section: Section, context: ToolContext) -> _Edited:
     live = decoded(target)
-    base = _base_of(target, live, section, context)
+    if is_stale(target, context):
+        raise StaleFile(target)
     ops, notes = section.ops, list(section.warnings)
-    if base is None:
-        if any(op.has_place for op in ops):
-            raise _stale(target, live, section, "is not a version that this run has seen")
-        notes.append(
-            f"'{target.label}' is no longer the version {section.tag}; lines were added at its "
-            "ends all the same"
-        )
-    elif base.lines is not None:
-        ops = _carried_over(base.lines, target, live, section)
-        notes.append(
-            f"'{target.label}' had changed since the version {section.tag}; the edit was carried "
-            "over to what it is now"
-        )
+    if tag(live.text) != section.tag:
+        base = _older_version(target, section, context)
+        if base is not None:
+            ops = _carried_over(base, target, live, section)
+            notes.append(
+                f"'{target.label}' had changed since the version {section.tag}; the edit was "
+                "carried over to what it is now"
+            )
+        elif any(op.has_place for op in ops):
+            raise _stale(target, live, section, "is not a version that you have seen")
+        else:
+            notes.append(
+                f"'{target.label}' is no longer the version {section.tag}; lines were added at "
+                "its ends all the same"
+            )
     found = splices_of(live.lines, ops)
     after = encoded(with_line_splices(live, found.splices), target.label)
-    return _Edited(target, after, base is None or base.is_reconciled, (*notes, *found.warnings))
+    return _Edited(target, after, (*notes, *found.warnings))
 
 
-def _base_of(
-    target: Target, live: FileText, section: Section, context: ToolContext
-) -> _Base | None:
-    """The version whose lines the section numbers; `None` where nobody knows it any more."""
+def _older_version(
+    target: Target, section: Section, context: ToolContext
+) -> tuple[str, ...] | None:
+    """The lines that the section numbers, where the conversation knows what became of them."""
     files = context.services.files
-    seen = files.last_seen(context.caller_id, target.path)
-    named = [version for version in files.versions(target.path) if _has_tag(version, section.tag)]
-    known = next((version for version in named if version.digest == seen), None)
-    if tag(live.text) == section.tag:
-        if seen is None or seen == digest_of(target.data or b""):
-            return _Base()
-        if known is None:
-            # It names the present version, which a refusal or another conversation told it of.
-            return _Base(is_reconciled=True)
-    if known is None:
-        known = named[-1] if named else None
-    if known is None:
+    if files.last_seen(context.caller_id, target.path) is None:
         return None
-    return _Base(FileText.decode(known.data).lines, is_reconciled=True)
+    named = [version for version in files.versions(target.path) if _has_tag(version, section.tag)]
+    return FileText.decode(named[-1].data).lines if named else None
 
 
 def _has_tag(version: FileVersion, wanted: str) -> bool:

@@ -99,7 +99,7 @@ def _refuse(change: FileChange, context: ToolContext) -> None:
             if why := why_generated(label, data):
                 raise generated(label, why)
     target = Target(change.path, change.label, change.before)
-    if not change.is_reconciled and is_stale(target, context):
+    if is_stale(target, context):
         raise StaleFile(target)
 
 

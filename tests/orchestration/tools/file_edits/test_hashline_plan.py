@@ -1,4 +1,4 @@
-"""A hash-line edit changes the version that its tag names, and never what others did since."""
+"""A hash-line edit changes the version that its tag names, and no file that others changed."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_an_edit_can_be_previewed_and_undone(context: ToolContext) -> None:
 def test_a_tag_that_nobody_knows_is_refused_with_the_present_one(context: ToolContext) -> None:
     name = written(context, b"a\nb\n", seen=True)
     content = refused(context, "¶f#0BAD\ndelete 1")
-    assert "'f' with the tag 0BAD is not a version that this run has seen" in content
+    assert "'f' with the tag 0BAD is not a version that you have seen" in content
     assert f"¶f#{name}\n1:a\n2:b" in content
 
 
@@ -110,45 +110,88 @@ def test_a_refusal_shows_a_long_file_around_the_lines_named(context: ToolContext
     ]
 
 
-def test_a_changed_file_gets_the_edit_where_its_place_is_unchanged(context: ToolContext) -> None:
+def test_a_file_that_others_changed_is_left_alone_and_shown(context: ToolContext) -> None:
     name = written(context, b"a\nb\nc\nd\ne\n", seen=True)
-    written(context, b"new\na\nb\nc\nd\ne\n")
+    now = written(context, b"new\na\nb\nc\nd\ne\n")
+    content = refused(context, f"¶f#{name}\nreplace 3:\n+C\ninsert head:\n+top")
+    assert "'f' has changed since you last read it, so nothing was written" in content
+    assert f"¶f#{now}\n1:new\n2:a" in content
+    assert holds(context) == b"new\na\nb\nc\nd\ne\n"
+    # The refusal showed the present text; whoever names its tag knows it.
+    assert not run(context, f"¶f#{now}\nreplace 4:\n+C").is_error
+    assert holds(context) == b"new\na\nb\nC\nd\ne\n"
+
+
+def test_not_even_new_lines_are_put_at_the_ends_of_what_others_changed(
+    context: ToolContext,
+) -> None:
+    written(context, b"a\n", seen=True)
+    written(context, b"b\n")
+    content = refused(context, "¶f#0BAD\ninsert tail:\n+z\ninsert head:\n+top")
+    assert "has changed since you last read it" in content
+    assert holds(context) == b"b\n"
+
+
+def test_one_file_that_others_changed_holds_back_the_whole_edit(context: ToolContext) -> None:
+    one, two = written(context, b"a\n", "one"), written(context, b"b\n", "two", seen=True)
+    written(context, b"theirs\n", "two")
+    text = f"¶one#{one}\nreplace 1:\n+A\n¶two#{two}\nreplace 1:\n+B"
+    assert "'two' has changed since you last read it" in refused(context, text)
+    assert (holds(context, "one"), holds(context, "two")) == (b"a\n", b"theirs\n")
+
+
+def test_a_tag_from_before_ones_own_edit_is_carried_over(context: ToolContext) -> None:
+    name = written(context, b"a\nb\nc\nd\ne\n", seen=True)
+    assert not run(context, f"¶f#{name}\ninsert head:\n+new").is_error
     output = run(context, f"¶f#{name}\nreplace 3:\n+C\ninsert head:\n+top")
     assert not output.is_error
     assert holds(context) == b"top\nnew\na\nb\nC\nd\ne\n"
     assert "had changed since the version" in output.content
 
 
-def test_a_changed_file_is_left_alone_where_the_place_changed(context: ToolContext) -> None:
+def test_a_tag_from_before_a_change_that_was_read_is_carried_over(context: ToolContext) -> None:
+    name = written(context, b"a\nb\nc\n", seen=True)
+    written(context, b"new\na\nb\nc\n", seen=True)
+    assert not run(context, f"¶f#{name}\nreplace 2:\n+B").is_error
+    assert holds(context) == b"new\na\nB\nc\n"
+
+
+def test_a_tag_from_before_ones_own_edit_is_refused_where_the_place_changed(
+    context: ToolContext,
+) -> None:
     name = written(context, b"a\nb\nc\nd\ne\n", seen=True)
-    now = written(context, b"a\nb\ntheirs\nd\ne\n")
+    assert not run(context, f"¶f#{name}\nreplace 3:\n+mine").is_error
     content = refused(context, f"¶f#{name}\ndelete 1\nreplace 3:\n+C")
     assert "has changed since, and 'replace 3:' is where it did" in content
-    assert f"¶f#{now}" in content
-    assert "3:theirs" in content
-    assert holds(context) == b"a\nb\ntheirs\nd\ne\n"
-    # The refusal told the present tag; whoever names that one knows the present text.
-    assert not run(context, f"¶f#{now}\nreplace 3:\n+C").is_error
-    assert holds(context) == b"a\nb\nC\nd\ne\n"
+    assert f"¶f#{tag(chr(10).join(['a', 'b', 'mine', 'd', 'e', '']))}" in content
+    assert "3:mine" in content
+    assert holds(context) == b"a\nb\nmine\nd\ne\n"
 
 
-def test_a_changed_file_gets_new_lines_at_its_ends_all_the_same(context: ToolContext) -> None:
-    written(context, b"a\n", seen=True)
+def test_a_version_that_only_another_conversation_read_is_not_carried_over(
+    context: ToolContext,
+) -> None:
+    name = written(context, b"a\nb\n")
+    path = context.workspace.root / "f"
+    context.services.files.saw("another", path, path.read_bytes())
+    written(context, b"a\ntheirs\nb\n")
+    assert "is not a version that you have seen" in refused(context, f"¶f#{name}\ndelete 1")
+
+
+def test_an_unread_file_gets_new_lines_at_its_ends_whatever_the_tag(context: ToolContext) -> None:
+    written(context, b"a\n")
     output = run(context, "¶f#0BAD\ninsert tail:\n+z\ninsert head:\n+top")
     assert not output.is_error
     assert holds(context) == b"top\na\nz\n"
     assert "'f' is no longer the version 0BAD" in output.content
 
 
-def test_a_change_that_the_tag_does_not_tell_is_not_undone(context: ToolContext) -> None:
+def test_a_change_that_the_tag_does_not_tell_is_refused_too(context: ToolContext) -> None:
     # Blanks at line ends leave the tag as it is, so it says nothing of them.
     name = written(context, b"a\nb\nc\nd\n", seen=True)
-    written(context, b"a\nb\nc\nd  \n")
-    assert not run(context, f"¶f#{name}\nreplace 2:\n+B").is_error
-    assert holds(context) == b"a\nB\nc\nd  \n"
-    name = written(context, b"a\nb\n", "g", seen=True)
-    written(context, b"a \nb\n", "g")
-    assert "is where it did" in refused(context, f"¶g#{name}\nreplace 1:\n+A")
+    assert written(context, b"a\nb\nc\nd  \n") == name
+    assert "has changed since you last read it" in refused(context, f"¶f#{name}\nreplace 2:\n+B")
+    assert holds(context) == b"a\nb\nc\nd  \n"
 
 
 def test_another_version_with_the_same_tag_is_not_taken_for_the_one_seen(
@@ -157,7 +200,7 @@ def test_another_version_with_the_same_tag_is_not_taken_for_the_one_seen(
     mine, theirs = colliding()
     name = written(context, mine, seen=True)
     assert written(context, theirs) == name
-    assert "is where it did" in refused(context, f"¶f#{name}\nreplace 2:\n+x")
+    assert "has changed since you last read it" in refused(context, f"¶f#{name}\nreplace 2:\n+x")
     assert holds(context) == theirs
 
 
@@ -184,7 +227,7 @@ def test_a_file_that_this_run_has_not_read_is_believed_by_its_tag_within_its_lin
 
 def test_an_old_tag_beyond_the_old_end_is_told_of_the_old_version(context: ToolContext) -> None:
     name = written(context, b"a\n", seen=True)
-    written(context, b"a\nb\nc\n")
+    written(context, b"a\nb\nc\n", seen=True)
     assert "the file has 1 line" in refused(context, f"¶f#{name}\ndelete 2")
 
 
@@ -249,8 +292,8 @@ def test_every_path_of_an_edit_is_locked() -> None:
 
 
 @given(st.data())
-def test_a_stale_tag_never_undoes_what_others_did(data: st.DataObject) -> None:
-    """Lines that others changed, added or removed are so afterwards, or the edit is refused."""
+def test_an_old_tag_never_undoes_what_was_done_since(data: st.DataObject) -> None:
+    """Lines changed, added or removed since are so afterwards, or the edit is refused."""
     count = data.draw(st.integers(1, 8))
     base = [f"line {i}" for i in range(count)]
     live = list(base)
@@ -276,11 +319,13 @@ def test_a_stale_tag_never_undoes_what_others_did(data: st.DataObject) -> None:
         root.mkdir()
         context = context_in(root)
         name = written(context, "\n".join(base).encode(), seen=True)
-        written(context, "\n".join(live).encode())
+        is_known = data.draw(st.booleans())
+        written(context, "\n".join(live).encode(), seen=is_known)
         output = run(context, f"¶f#{name}\n{op}")
         after = list(FileText.decode(holds(context)).lines)
     if output.is_error:
         assert after == live
         return
+    assert is_known or live == base
     gone = set() if op.startswith("insert") else set(base[first - 1 : last])
     assert [line for line in after if line != "mine"] == [line for line in live if line not in gone]
