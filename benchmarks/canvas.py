@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from PySide6.QtCore import QEvent, QPointF, Qt
+from PySide6.QtCore import QEvent, QObject, QPointF, Qt
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QApplication, QGraphicsView, QWidget
 
@@ -29,6 +29,8 @@ from engine.graph.serialization import workflow_from_document
 NODES = 2_000
 EDGES = 4_000
 STEPS = 60
+LEAST_STEPS = 4
+PATIENCE_MS = 10_000.0
 LIMIT_MS = 16.0
 OPEN_LIMIT_S = 1.5
 FASTER = 3.0
@@ -69,9 +71,11 @@ def graph() -> dict[str, Any]:
 
 
 def measure(step: Callable[[int], None]) -> Steps:
-    """Time `step` with the repaint that it causes."""
-    taken = []
+    """Time `step` with the repaint that it causes; fewer of them where each takes a second."""
+    taken: list[float] = []
     for at in range(STEPS):
+        if len(taken) >= LEAST_STEPS and sum(taken) > PATIENCE_MS:
+            break
         begin = time.perf_counter()
         step(at)
         QApplication.processEvents()
@@ -120,12 +124,12 @@ def dragging(view: QGraphicsView, start: QPointF) -> Steps:
     return taken
 
 
-def ours() -> dict[str, Steps | float]:
+def ours(owner: QObject) -> dict[str, Steps | float]:
     """Our canvas: as it is opened, at 100 %, and with everything in view."""
     document = graph()
     begin = time.perf_counter()
     model = WorkflowDocument()
-    theme = Theme("light", QApplication.instance())
+    theme = Theme("light", owner)
     theme.set_reduced_motion(True)
     scene = WorkflowScene(model, theme)
     view = CanvasView(scene, model, theme)
@@ -159,7 +163,7 @@ def node_graph_qt() -> dict[str, Steps | float] | None:
     except ImportError:
         return None
 
-    class Card(BaseNode):  # type: ignore[misc]
+    class Card(BaseNode):
         __identifier__ = "benchmark"
         NODE_NAME = "Card"
 
@@ -171,6 +175,7 @@ def node_graph_qt() -> dict[str, Steps | float] | None:
     document = graph()
     begin = time.perf_counter()
     net = NodeGraph()
+    net.set_acyclic(False)  # its check of each new edge does not end on such a graph
     net.register_node(Card)
     made = {}
     for node in document["nodes"]:
@@ -192,7 +197,7 @@ def node_graph_qt() -> dict[str, Steps | float] | None:
             net.fit_to_selection()
             view.zoom_to_nodes([node.view for node in made.values()])
         else:
-            view.reset_zoom([3600, 700])
+            view.reset_zoom(QPointF(3600, 700))
         found[f"pan {name}"] = panning(view, Qt.MouseButton.MiddleButton)
         card = min(
             made.values(), key=lambda node: abs(node.x_pos() - 3600) + abs(node.y_pos() - 700)
@@ -207,7 +212,7 @@ def main() -> None:
     """Measure and print."""
     argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
     application = QApplication.instance() or QApplication([])
-    mine = ours()
+    mine = ours(application)
     theirs = node_graph_qt()
     print(f"{'':14}{'ours':>18}{'NodeGraphQt':>18}{'times':>8}")
     for name, value in mine.items():
