@@ -19,7 +19,9 @@ from app.kit.choice_popup import Choice, ChoicePopup
 from app.main_window import MainWindow
 
 if TYPE_CHECKING:
+    from engine.graph.agents import CallableAgent
     from engine.graph.templates import NodeTemplate
+    from engine.graph.workflow import Node
 
 _NOTE_SIZE = (256.0, 144.0)
 _FRAME_MARGIN = 32.0
@@ -28,7 +30,11 @@ _COLOR_NAMES = dict(zip(COLORS, ("Plain", "Blue", "Green", "Amber", "Red"), stri
 
 
 class Editing(QObject):
-    """Editing in one window; every change goes through `app.canvas.commands`."""
+    """Editing in one window; every change goes through `app.canvas.commands`.
+
+    Attributes:
+        agents: The saved agents that a new node can be a copy of.
+    """
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
@@ -38,6 +44,7 @@ class Editing(QObject):
         self._view = window.canvas
         self.inline = InlineEditor(self._view, self._scene, self._document)
         self.picker = ChoicePopup(window.theme, window, "New node")
+        self.agents: tuple[CallableAgent, ...] = ()
         self._menu: QMenu | None = None
         self._wanted_at = QPointF()
         self._anchor = ("", "")
@@ -56,6 +63,12 @@ class Editing(QObject):
         if handler is not None:
             handler()
         return handler is not None
+
+    def add(self, key: str) -> None:
+        """Add a node in the middle of what is seen; `key` is that of an entry of the picker."""
+        if self._document.workflow is not None:
+            self._wanted_at, self._anchor = self._middle(), ("", "")
+            self._add_picked(key)
 
     def _connect(self) -> None:
         pointer, keyboard = self._view.pointer, self._view.keyboard
@@ -150,8 +163,12 @@ class Editing(QObject):
         commands.distribute(self._document, self._chosen(), axis)
 
     def _add_in_the_middle(self) -> None:
+        self._offer_nodes(self._middle(), "", "")
+
+    def _middle(self) -> QPointF:
+        """Where a card is in the middle of what is seen."""
         middle = self._view.mapToScene(self._view.viewport().rect().center())
-        self._offer_nodes(middle - QPointF(CARD_WIDTH / 2, CARD_HEIGHT / 2), "", "")
+        return middle - QPointF(CARD_WIDTH / 2, CARD_HEIGHT / 2)
 
     def _offer_nodes(self, at: QPointF, fixed: str, loose: str) -> None:
         """Ask what kind of node; `fixed` and `loose` say what it is connected with."""
@@ -160,20 +177,21 @@ class Editing(QObject):
         self._wanted_at, self._anchor = at, (fixed, loose)
         corner = self._view.viewport().mapTo(self._window, self._view.mapFromScene(at))
         entries = [
-            Choice(template.id, template.display_name, template.description)
+            Choice(f"template:{template.id}", template.display_name, template.description)
             for template in _templates()
+        ]
+        entries += [
+            Choice(f"agent:{agent.id}", agent.name, agent.purpose, agent.model or "Saved agent")
+            for agent in self.agents
         ]
         self.picker.ask(entries, "What kind of node?", corner + QPoint(8, 8))
 
-    def _add_picked(self, template_id: str) -> None:
-        from engine.graph.workflow import Position
-
-        template = next(each for each in _templates() if each.id == template_id)
+    def _add_picked(self, key: str) -> None:
         fixed, loose = self._anchor
         node_id = commands.add_node(
             self._document,
             (self._wanted_at.x(), self._wanted_at.y()),
-            template=template.instantiate("new", Position(x=0, y=0)),
+            template=self._picked(key),
             after=fixed if loose == "target" else "",
             before=fixed if loose == "source" else "",
         )
@@ -181,6 +199,16 @@ class Editing(QObject):
         self._view.reveal(node_id)
         self._view.setFocus()
         self.inline.rename(node_id)
+
+    def _picked(self, key: str) -> Node:
+        from engine.graph.workflow import Position
+        from orchestration.library.agent_shape import node_from
+
+        kind, _, wanted = key.partition(":")
+        if kind == "agent":
+            return node_from(next(agent for agent in self.agents if agent.id == wanted))
+        template = next(each for each in _templates() if each.id == wanted)
+        return template.instantiate("new", Position(x=0, y=0))
 
     def _add_annotation(self, kind: str, at: QPointF | None = None) -> None:
         from engine.graph.workflow import Annotation, Position
@@ -232,7 +260,7 @@ class Editing(QObject):
         wanted: tuple[str, ...]
         if found.kind in ("node", "port"):
             wanted = ("rename", "connect", "", "cut", "copy", "duplicate", "delete", "")
-            wanted += ("add_frame",)
+            wanted += ("add_frame", "save_agent")
             if len(self._chosen()) > 1:
                 wanted += ("align_left", "align_top", "distribute_across", "distribute_down")
         elif found.kind in ("note", "note_handle"):
@@ -271,7 +299,7 @@ class Editing(QObject):
         can = dict.fromkeys(self._handlers, is_open)
         can |= {"undo": stack.canUndo(), "redo": stack.canRedo(), "delete": is_open and anything}
         can |= dict.fromkeys(("cut", "copy", "duplicate"), is_open and nodes > 0)
-        can |= dict.fromkeys(("rename", "connect"), is_open and nodes == 1)
+        can |= dict.fromkeys(("rename", "connect", "save_agent"), is_open and nodes == 1)
         for action_id in can:
             if action_id.startswith("align_"):
                 can[action_id] = is_open and nodes > 1

@@ -8,7 +8,6 @@ from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
 
-from msgspec.structs import replace
 from PySide6.QtCore import QObject, QTimer
 
 from app.chat.rows import PROBLEMS
@@ -17,6 +16,7 @@ from app.editing import Editing
 from app.kit.dialogs import choose_file, confirm
 from app.kit.formats import plural
 from app.kit.tasks import Tasks
+from app.library.librarian import Librarian
 from app.main_window import MainWindow
 from app.presenter import (
     CHECKING,
@@ -26,6 +26,7 @@ from app.presenter import (
     ReadyState,
     example_workflows,
 )
+from app.problem_words import in_short, in_window_words, sentence
 from app.run_session import RunSession
 from app.saving import Saving, file_digest
 from app.steering import Steering
@@ -36,7 +37,6 @@ from engine.vocabulary.errors import EngineError
 from orchestration.backend import Backend
 from orchestration.errors import RunRefused, UserError
 from orchestration.runs.requests import RunOverrides, RunRequest
-from orchestration.settings.readiness import TRY_EMBEDDED
 from orchestration.workflow_swaps import SwapStore
 
 logger = logging.getLogger(__name__)
@@ -70,6 +70,9 @@ class Workbench(QObject):
         )
         self.palette = CommandPalette(window, window.sidebar.entries, self._open_file)
         self.steering = Steering(window, backend, self._presenter, self._do, self._start)
+        self.librarian = Librarian(
+            window, backend, self.editing, self.saving, self._do, self._is_running
+        )
         self._checking = QTimer(self)
         self._checking.setSingleShot(True)
         self._checking.setInterval(_CHECK_MS)
@@ -80,6 +83,7 @@ class Workbench(QObject):
         """Read the model of what is on screen already, or show that nothing is open."""
         for notice in self._backend.notices:
             self._window.toasts.show_error(notice)
+        self.librarian.refresh()
         if path is None:
             self._presenter.ready = NOTHING_OPEN
             self._refresh()
@@ -110,6 +114,7 @@ class Workbench(QObject):
     async def close(self) -> None:
         """Stop the runs, end the tasks, close the backend: in this order, and within bounds."""
         self._checking.stop()
+        self.librarian.close()
         await self.saving.close()
         active = [session for session in self._sessions.values() if session.is_active]
         stops = [self._backend.stop_run(session.run_id) for session in active]
@@ -125,6 +130,8 @@ class Workbench(QObject):
         window.wished.connect(self._on_wish)
         window.document.edited.connect(self._on_edited)
         self.saving.reopened.connect(self._on_reopened)
+        self.librarian.opened.connect(self._open_file)
+        self.librarian.closed.connect(self._show_nothing)
         self.saving.state_changed.connect(window.top_bar.show_save_state)
         window.file_dropped.connect(self._open_file)
         window.sidebar.chosen.connect(self._open_file)
@@ -146,7 +153,7 @@ class Workbench(QObject):
         try:
             await work
         except (UserError, EngineError) as error:
-            self._window.toasts.show_error(_sentence(error))
+            self._window.toasts.show_error(sentence(error))
             self._chat.intents.refused.emit()
         finally:
             self._refresh()
@@ -155,7 +162,8 @@ class Workbench(QObject):
         self._presenter.refresh(self._sessions.values())
 
     def _on_wish(self, action_id: str) -> None:
-        if self.editing.act(action_id) or self.saving.act(action_id):
+        parts = (self.editing, self.saving, self.librarian)
+        if any(part.act(action_id) for part in parts):
             return
         if action_id == "open":
             self._do(self._ask_for_file(), "open a workflow")
@@ -199,8 +207,7 @@ class Workbench(QObject):
                 self._window.state.forget(path)
             if is_first:
                 # Only its outline was on screen; there is nothing behind it.
-                self._document.clear()
-                self._presenter.ready = NOTHING_OPEN
+                self._show_nothing()
             raise
         self._document.show_workflow(path, workflow)
         self._window.state.remember_open(path, workflow.name)
@@ -208,6 +215,15 @@ class Workbench(QObject):
         await self._check(path, workflow)
         self._refresh()
         await self.saving.opened(path, base)
+
+    def _show_nothing(self) -> None:
+        self._document.clear()
+        self._presenter.ready = NOTHING_OPEN
+        self._show_session(None)
+
+    def _is_running(self, path: Path) -> bool:
+        session = self._sessions.get(path)
+        return session is not None and session.is_active
 
     def _on_edited(self) -> None:
         if self._document.workflow is not None:
@@ -245,12 +261,12 @@ class Workbench(QObject):
             presenter.draft.clear()
             presenter.draft.flush()
         if problems:
-            presenter.ready = ReadyState("blocked", _in_short(problems))
+            presenter.ready = ReadyState("blocked", in_short(problems))
             self._show_problems(problems, offers_demo)
         elif not readiness.ready:
-            presenter.ready = ReadyState("blocked", _sentence(readiness.sentence))
+            presenter.ready = ReadyState("blocked", sentence(readiness.sentence))
         else:
-            words = DEMO_SENTENCE if readiness.is_demo else _sentence(readiness.sentence)
+            words = DEMO_SENTENCE if readiness.is_demo else sentence(readiness.sentence)
             presenter.ready = ReadyState("ready", words)
 
     def _judge(
@@ -265,7 +281,7 @@ class Workbench(QObject):
         draft = self._presenter.draft
         draft.clear()
         row = draft.add(PROBLEMS, "", "", 0.0)
-        row.payload = (tuple(map(_in_window_words, problems)), offers_demo)
+        row.payload = (tuple(map(in_window_words, problems)), offers_demo)
         row.is_open = True
         draft.flush()
 
@@ -287,13 +303,15 @@ class Workbench(QObject):
             if path is None or workflow is None:
                 return
             overrides = self._overrides.get(path, RunOverrides())
-            request = RunRequest(workflow=workflow, text=text, overrides=overrides)
+            # Runs of a project's workflow work in the folder of the project.
+            cwd = await asyncio.to_thread(self._backend.library.run_folder, path)
+            request = RunRequest(workflow=workflow, text=text, overrides=overrides, cwd=cwd)
             try:
                 run_id = await self._backend.start_run(request)
             except RunRefused as refusal:
                 self._presenter.session = None
                 self._show_problems(refusal.problems, offers_demo=False)
-                self._presenter.ready = ReadyState("blocked", _in_short(refusal.problems))
+                self._presenter.ready = ReadyState("blocked", in_short(refusal.problems))
                 return
             self._follow(run_id, path, workflow)
             if self._chat.composer.text == text:
@@ -364,18 +382,3 @@ async def _within(seconds: float, work: Any, what: str) -> None:
         logger.warning("%s took longer than %.0f s and was cut short", what, seconds)
     except (UserError, EngineError, OSError):
         logger.exception("%s failed", what)
-
-
-def _sentence(error: Exception | str) -> str:
-    text = str(error)
-    return text[:1].upper() + text[1:]
-
-
-def _in_window_words(problem: Problem) -> Problem:
-    """Without the advice that only the command line can follow; the window has a button for it."""
-    message = problem.message.replace(f", or {TRY_EMBEDDED}", "").replace(f": {TRY_EMBEDDED}", "")
-    return replace(problem, message=_sentence(message))
-
-
-def _in_short(problems: tuple[Problem, ...]) -> str:
-    return f"Can't run yet: {plural(len(problems), 'problem')}"

@@ -40,6 +40,19 @@ async def choose_file(parent: QWidget, title: str, folder: Path | None) -> Path 
     return Path(chosen[0]) if chosen else None
 
 
+async def choose_folder(parent: QWidget, title: str, folder: Path | None) -> Path | None:
+    """Ask for a folder that is there; `None` if the person thought better of it."""
+    dialog = QFileDialog(parent, title)
+    dialog.setFileMode(QFileDialog.FileMode.Directory)
+    dialog.setOption(QFileDialog.Option.ShowDirsOnly, True)
+    if folder is not None:
+        dialog.setDirectory(str(folder))
+    if await finished(dialog) != QDialog.DialogCode.Accepted.value:
+        return None
+    chosen = dialog.selectedFiles()
+    return Path(chosen[0]) if chosen else None
+
+
 async def choose_new_file(parent: QWidget, title: str, suggested: Path) -> Path | None:
     """Ask where to save a workflow; `None` if the person thought better of it."""
     dialog = QFileDialog(parent, title, str(suggested.parent))

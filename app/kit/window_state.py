@@ -68,6 +68,11 @@ class WindowState:
         entries = [each for each in self.recent() if each[0] != path]
         self.put("recent", json.dumps([[str(file), title] for file, title in entries]))
 
+    def rename(self, path: Path, name: str) -> None:
+        """A workflow that was open before has another name."""
+        entries = [(file, name if file == path else title) for file, title in self.recent()]
+        self.put("recent", json.dumps([[str(file), title] for file, title in entries]))
+
     def _get(self, key: str) -> Any:
         if self._settings is None:
             return self._memory.get(key)

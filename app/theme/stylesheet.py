@@ -116,6 +116,7 @@ QLineEdit {{
     border-radius: {RADIUS_FIELD}px; padding: 4px 8px; min-height: 18px;
     selection-background-color: {c("accent")}; selection-color: {c("on_accent")};
 }}
+QLineEdit[kind="inline"] {{ padding: 0 5px; min-height: 22px; }}
 QLineEdit:focus {{ border: 1px solid {c("accent")}; }}
 QFrame[kind="composer"] {{
     background: {c("raised")}; border: 1px solid {c("line_strong")};

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -11,6 +13,7 @@ from orchestration.errors import UserError
 from orchestration.library.entries import Removed
 from orchestration.library.trash import Record, Trash
 from orchestration.settings.agent_store import AgentStore, LoadedAgents
+from orchestration.workspace.atomic_files import write_atomically
 
 if TYPE_CHECKING:
     from engine.graph.agents import CallableAgent
@@ -97,6 +100,35 @@ class AgentShelf:
         self._change(change)
         self._trash.forget(removed)
         return agent.id
+
+    def export_file(self, agent_id: str, path: Path) -> None:
+        """Write one agent into a file of its own, for another computer or a colleague."""
+        from engine.graph.json_text import formatted
+
+        text = formatted(self.find(agent_id).document())
+        try:
+            write_atomically(path, text.encode("utf-8"))
+        except OSError as error:
+            raise UserError(f"{path} was not written ({error.strerror or error})") from error
+
+    def import_file(self, path: Path) -> CallableAgent:
+        """Add the agent that a file holds, under an id of its own if that is taken; give it."""
+        from pydantic import ValidationError
+
+        from engine.graph.agents import CallableAgent
+
+        try:
+            document = json.loads(path.read_bytes())
+            agent = CallableAgent.from_document(document)
+        except OSError as error:
+            raise UserError(f"{path} cannot be read ({error.strerror or error})") from error
+        except (ValueError, TypeError, RecursionError, ValidationError) as error:
+            first = str(error).split("\n", 1)[0]
+            raise UserError(f"{path} holds no saved agent ({first})") from None
+        if any(each.id == agent.id for each in self.load().agents) or not agent.id.strip():
+            agent = agent.model_copy(update={"id": str(uuid4())})
+        self.save(agent)
+        return agent
 
     def _change(self, change: Change) -> None:
         with self._lock:

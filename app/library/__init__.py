@@ -1,0 +1,1 @@
+"""The sidebar's list of everything a person keeps."""

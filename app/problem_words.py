@@ -1,0 +1,26 @@
+"""Problems and refusals in the words of the window."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from app.kit.formats import plural
+from engine.graph.problems import Problem
+from orchestration.settings.readiness import TRY_EMBEDDED
+
+
+def sentence(error: Exception | str) -> str:
+    """What is wrong, as a sentence that begins with a capital."""
+    text = str(error)
+    return text[:1].upper() + text[1:]
+
+
+def in_window_words(problem: Problem) -> Problem:
+    """Without the advice that only the command line can follow; the window has a button for it."""
+    message = problem.message.replace(f", or {TRY_EMBEDDED}", "").replace(f": {TRY_EMBEDDED}", "")
+    return replace(problem, message=sentence(message))
+
+
+def in_short(problems: tuple[Problem, ...]) -> str:
+    """How much is wrong."""
+    return f"Can't run yet: {plural(len(problems), 'problem')}"
