@@ -1,4 +1,4 @@
-"""What tool calls cost: from the cache and anew, the policy's check, a batch of a thousand, stalls.
+"""What tool calls cost: from the cache and anew, the policy's check, a batch of a thousand.
 
     python -m benchmarks.tools [--rounds 5] [--files 2000]
 
@@ -17,11 +17,9 @@ import statistics
 import sys
 import tempfile
 import time
-from asyncio import Handle
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -57,7 +55,6 @@ SEARCH_FROM_CACHE = 3.0
 CHECK_US = 50.0
 SHARED_US = 150.0
 EXCLUSIVE_US = 150.0
-STALL_MS = 10.0
 
 POLICY_CALLS: tuple[tuple[str, str, JsonObject], ...] = (
     ("a read", "read", {"path": "src/app.py"}),
@@ -81,14 +78,16 @@ def ignore(event: RunEvent) -> None:
     """Nobody looks."""
 
 
-def runner_of(folder: Path, tools: Sequence[Tool]) -> ToolRunner:
+def runner_of(
+    folder: Path, tools: Sequence[Tool], settings: ToolSettings | None = None
+) -> ToolRunner:
     """A runner with these tools in a folder, its own folder beside it."""
     return ToolRunner(
         ToolRegistry(tools),
         emit=ignore,
         journal=MemoryJournal(),
         permits=Permits(16),
-        services=services_in(folder.parent / "run", Workspace(folder)),
+        services=services_in(folder.parent / "run", Workspace(folder), settings or ToolSettings()),
         retry_policy=RetryPolicy(),
     )
 
@@ -253,77 +252,11 @@ async def bare() -> None:
     """What a task costs that does nothing."""
 
 
-class Longest:
-    """The longest time that the event loop's thread worked in one go, in milliseconds."""
-
-    def __init__(self) -> None:
-        self.ms = 0.0
-        self.what = ""
-
-    @contextmanager
-    def watched(self) -> Iterator[None]:
-        """Measure every callback of every loop until the end."""
-        plain: Any = Handle._run
-
-        def run(handle: Any) -> None:
-            began = time.thread_time()
-            plain(handle)
-            took = (time.thread_time() - began) * 1000
-            if took > self.ms:
-                self.ms, self.what = took, repr(handle)[:120]
-
-        Handle._run = run  # type: ignore[method-assign, assignment]
-        try:
-            yield
-        finally:
-            Handle._run = plain  # type: ignore[method-assign]
-
-
-async def measure_stalls(folder: Path) -> list[Check]:
-    """How long tools keep everything else waiting."""
-    runner = runner_of(folder, builtin_tools(ToolSettings()))
-    text = (folder / "large.txt").read_text()
-    calls: tuple[tuple[str, str, JsonObject], ...] = (
-        ("read of 1.3 MB", "read", {"path": "large.txt"}),
-        ("read of 1.3 MB, raw", "read", {"path": "large.txt:raw"}),
-        ("search", "search", {"pattern": "value", "paths": "."}),
-        ("find", "find", {"paths": "."}),
-        ("write of 1.3 MB", "write", {"path": "new.txt", "content": text}),
-        (
-            "edit of 1.3 MB",
-            "edit",
-            {
-                "path": "new.txt",
-                "edits": [{"old_text": "019999 word", "new_text": "last word"}],
-            },
-        ),
-        ("command, 5 MB", "bash", {"command": "head -c 5000000 /dev/zero | tr '\\0' x"}),
-    )
-    for _, tool_name, arguments in calls:  # what is imported late is imported now
-        await runner.execute_batch(batch("warm", [(tool_name, arguments)]))
-    (folder / "new.txt").unlink(missing_ok=True)
-    checks = []
-    for name, tool_name, arguments in calls:
-        given = batch(name, [(tool_name, arguments)])
-        longest = Longest()
-        gc.collect()
-        with longest.watched():
-            results, _ = await asyncio.create_task(runner.execute_batch(given))
-        if results[0].is_error:
-            sys.exit(f"{name}: {results[0].content[:300]}")
-        print(f"longest in one go: {name:<20} {longest.ms:6.2f} ms  {longest.what}", flush=True)
-        met = longest.ms <= STALL_MS
-        checks.append(Check(f"stall: {name}", f"{longest.ms:.2f}", f"<= {STALL_MS:.0f} ms", met))
-    runner.close()
-    return checks
-
-
 async def measure(folder: Path, rounds: int) -> list[Check]:
     """Everything that runs calls."""
     return [
         *await measure_cache(folder, rounds),
         *await measure_batches(folder, rounds),
-        *await measure_stalls(folder),
     ]
 
 

@@ -9,15 +9,22 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import secrets
 import stat
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from orchestration.workspace.atomic_files import write_atomically
 from orchestration.workspace.paths import PathRefused, Workspace
 
-MAX_BYTES = 32 * 1024 * 1024
+# Decoding a text is one step during which no other thread runs: more would hold up the event loop.
+MAX_BYTES = 10 * 1024 * 1024
+
+_TEMPORARY = re.compile(r"\.openflow-[0-9a-f]{16}\.tmp")
+_STALE_S = 600.0
+"""A temporary file that was not touched for so long belongs to a write that was killed."""
 
 _WALKS = {os.open, os.stat, os.mkdir, os.unlink, os.rename, os.link, os.access} <= (
     os.supports_dir_fd
@@ -231,7 +238,7 @@ def _put(
     folder: int, name: str, data: bytes, status: os.stat_result | None, mode: int | None
 ) -> None:
     """Write the data without a name, or beside the file, and then give it its name at once."""
-    temporary = f".{secrets.token_hex(8)}.tmp"
+    temporary = f".openflow-{secrets.token_hex(8)}.tmp"
     descriptor, has_name = _open_new(folder, temporary)
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -252,7 +259,7 @@ def _put(
         if has_name:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(temporary, dir_fd=folder)
-    _flush(folder)
+    _tidy(folder)
 
 
 def _open_new(folder: int, temporary: str) -> tuple[int, bool]:
@@ -285,11 +292,20 @@ def _name_new(folder: int, temporary: str, name: str) -> None:
         os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
 
 
-def _flush(folder: int) -> None:
-    """Make the change of names durable, where the folder can be opened for it."""
+def _tidy(folder: int) -> None:
+    """Remove what killed writes left, and make the change of names durable, where that can be."""
     with contextlib.suppress(PermissionError):
         descriptor = os.open(".", os.O_RDONLY | os.O_CLOEXEC, dir_fd=folder)
         try:
+            _sweep(descriptor)
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def _sweep(folder: int) -> None:
+    for name in filter(_TEMPORARY.fullmatch, os.listdir(folder)):
+        with contextlib.suppress(OSError):  # it stays for the next write
+            status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            if stat.S_ISREG(status.st_mode) and time.time() - status.st_mtime > _STALE_S:
+                os.unlink(name, dir_fd=folder)

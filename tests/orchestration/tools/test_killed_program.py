@@ -21,10 +21,11 @@ from tests.support.source_tree import CHECKOUT
 
 KILLS = 200
 AT_ONCE = 4
-LONGEST_LIFE_S = 0.4
+MOST_STEPS = 60
+"""Calls that have begun or ended before a kill, at most; there are some hundreds a second."""
 NAMES = {f"{number}.txt" for number in range(FILES)}
 LONG = f"300.{os.getpid()}"
-LEFTOVER = re.compile(r"\.[0-9a-f]{16}\.tmp")
+LEFTOVER = re.compile(r"\.openflow-[0-9a-f]{16}\.tmp")
 """What a kill between naming a new version and putting it in place leaves: hidden, never read."""
 
 
@@ -36,19 +37,23 @@ class Targets:
         self._folder = folder
 
     def begin(self, number: int) -> tuple[int, Path]:
-        """Start one that makes calls; give its id and its folder once its calls have begun."""
+        """Start one that makes calls; give its id and its folder."""
         folder = self._folder / str(number)
         (folder / "project").mkdir(parents=True)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(f"{folder} {number} {LONG}\n")
         self._process.stdin.flush()
-        pid = int(self._process.stdout.readline())
-        until = time.monotonic() + PATIENCE_S
-        while not (folder / "progress").exists() or not (folder / "progress").stat().st_size:
-            assert time.monotonic() < until, "no call has begun"
-            time.sleep(0.002)
-        return pid, folder
+        return int(self._process.stdout.readline()), folder
+
+
+def wait_for_steps(folder: Path, steps: int) -> None:
+    """Wait until so many calls have begun or ended."""
+    progress = folder / "progress"
+    until = time.monotonic() + PATIENCE_S
+    while not progress.exists() or progress.stat().st_size < steps:
+        assert time.monotonic() < until, f"there are no {steps} steps"
+        time.sleep(0.002)
 
 
 @pytest.fixture
@@ -73,13 +78,14 @@ def test_200_kills_leave_no_process_and_no_half_of_a_file(targets: Targets) -> N
     killed: list[Path] = []
     for number in range(KILLS):
         living.append(targets.begin(number))
-        # The moment itself is what is drawn; nothing waits for anything here.
-        time.sleep(chance.random() * LONGEST_LIFE_S / AT_ONCE)
         if len(living) == AT_ONCE or number >= KILLS - AT_ONCE:
             pid, folder = living.popleft()
+            wait_for_steps(folder, chance.randint(1, MOST_STEPS))
+            time.sleep(chance.random() / 200)  # to be somewhere within a call; nothing waits for it
             os.kill(pid, signal.SIGKILL)
             killed.append(folder)
     for pid, folder in living:
+        wait_for_steps(folder, 1)
         os.kill(pid, signal.SIGKILL)
         killed.append(folder)
 

@@ -6,6 +6,7 @@ import stat
 import subprocess
 import sys
 import textwrap
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -259,4 +260,29 @@ def test_a_kill_while_writing_leaves_one_whole_version(jail: Workspace, written:
     assert len(data) == 1 << 20
     assert len(set(data)) == 1
     if hasattr(os, "O_TMPFILE"):  # what had no name yet is gone, what was to be renamed is whole
-        assert all(len(p.read_bytes()) == 1 << 20 for p in jail.root.glob(".*.tmp"))
+        assert all(len(p.read_bytes()) == 1 << 20 for p in jail.root.glob(".openflow-*.tmp"))
+
+
+def test_the_next_write_in_a_folder_removes_what_killed_ones_left(jail: Workspace) -> None:
+    def put(name: str, seconds_old: float) -> None:
+        path = jail.root / name
+        path.write_bytes(b"x")
+        then = time.time() - seconds_old
+        os.utime(path, (then, then))
+
+    stale, of_another_program = ".openflow-0123456789abcdef.tmp", ".0123456789abcdef.tmp"
+    at_work, elsewhere = ".openflow-fedcba9876543210.tmp", "src/.openflow-0123456789abcdef.tmp"
+    for name, seconds_old in (
+        (stale, 3600),
+        (of_another_program, 3600),
+        (at_work, 0),
+        (elsewhere, 3600),
+    ):
+        put(name, seconds_old)
+    folder = jail.root / ".openflow-0000000000000000.tmp"
+    folder.mkdir()
+    os.utime(folder, (0, 0))
+    jailed_files.replace(jail, jail.resolve("a"), b"new", None)
+    assert left_in(jail.root) == sorted(
+        [folder.name, at_work, of_another_program, "a", "src", elsewhere]
+    )
