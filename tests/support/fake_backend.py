@@ -19,6 +19,7 @@ from engine.vocabulary.recovery import UncertainChoice
 from orchestration.backend import Backend
 from orchestration.errors import RunNotFound, RunRefused
 from orchestration.library.library import Library
+from orchestration.library.library import Library
 from orchestration.runs.event_hub import EventHub, EventRecord, Subscription
 from orchestration.runs.requests import RunOverrides, RunRequest
 from orchestration.runs.run_view import RunView
@@ -80,11 +81,19 @@ class FakeBackend:
         self.is_closed = False
         self.gate: asyncio.Event | None = None
         self._library: Library | None = None
+        self._library: Library | None = None
 
     @property
     def as_backend(self) -> Backend:
         """This object for those who want the real one."""
         return cast(Backend, self)
+
+    @property
+    def library(self) -> Library:
+        """The real library, of this backend's data folder."""
+        if self._library is None:
+            self._library = Library(self.data_dir)
+        return self._library
 
     @property
     def library(self) -> Library:
