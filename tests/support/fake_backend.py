@@ -9,28 +9,16 @@ import time
 from pathlib import Path
 from typing import Any, cast
 
-from msgspec.structs import replace
-
 from engine.graph.agents import CallableAgent
 from engine.graph.problems import Problem
 from engine.graph.workflow import Workflow
 from engine.vocabulary.events import RunEvent
-from engine.vocabulary.recovery import UncertainChoice
 from orchestration.backend import Backend
 from orchestration.errors import RunNotFound, RunRefused
 from orchestration.library.library import Library
-from orchestration.library.library import Library
-from orchestration.runs.event_hub import EventHub, EventRecord, Subscription
+from orchestration.runs.event_hub import EventHub, Subscription
 from orchestration.runs.requests import RunOverrides, RunRequest
 from orchestration.runs.run_view import RunView
-from orchestration.runs.stored import (
-    EVERY_RUN,
-    NO_CHANGES,
-    ForkChanges,
-    RunComparison,
-    RunQuery,
-    StoredRun,
-)
 from orchestration.settings.provider_choice import Readiness
 from orchestration.settings.readiness import ProviderStatus
 from orchestration.workflow_catalog import create_workflow, open_workflow
@@ -49,8 +37,6 @@ class FakeRun:
         labels = {node.id: node.label for node in workflow.nodes}
         self.view = RunView(run_id, workflow.id, labels)
         self.hub = EventHub(self.view.project, lambda: self.now)
-        self.records: list[EventRecord] = []
-        self.hub.listen(self.records.append)
 
     def tell(self, *events: RunEvent, seconds: float = 0.0) -> None:
         """Let these happen, `seconds` after what happened before."""
@@ -74,26 +60,14 @@ class FakeBackend:
         self.refusal: tuple[Problem, ...] = ()
         self.error: Exception | None = None
         self.requests: list[RunRequest] = []
-        self.stored: list[StoredRun] = []
-        self.told: dict[str, FakeRun] = {}
-        self.queries: list[RunQuery] = []
-        self.comparisons: dict[tuple[str, str], RunComparison] = {}
         self.is_closed = False
         self.gate: asyncio.Event | None = None
-        self._library: Library | None = None
         self._library: Library | None = None
 
     @property
     def as_backend(self) -> Backend:
         """This object for those who want the real one."""
         return cast(Backend, self)
-
-    @property
-    def library(self) -> Library:
-        """The real library, of this backend's data folder."""
-        if self._library is None:
-            self._library = Library(self.data_dir)
-        return self._library
 
     @property
     def library(self) -> Library:
@@ -174,93 +148,6 @@ class FakeBackend:
     async def send_message(self, run_id: str, node_id: str, text: str) -> str:
         self._called("send_message", node_id, text)
         return "message-1"
-
-    async def settle_uncertain(self, run_id: str, call_id: str, choice: UncertainChoice) -> None:
-        self._called("settle_uncertain", call_id, choice.value)
-
-    async def runs(self, query: RunQuery = EVERY_RUN) -> tuple[StoredRun, ...]:
-        if self.error is not None:
-            raise self.error
-        self.queries.append(query)
-        words = query.text.casefold()
-        found = [
-            run
-            for run in self.stored
-            if words in f"{run.name} {run.workflow_name}".casefold()
-            and query.workflow_id in (None, run.workflow_id)
-            and (not query.statuses or run.status in query.statuses)
-        ]
-        found.sort(key=lambda run: run.updated, reverse=True)
-        end = None if query.limit is None else query.offset + query.limit
-        return tuple(found[query.offset : end])
-
-    async def interrupted_runs(self) -> tuple[StoredRun, ...]:
-        return tuple(run for run in self.stored if run.was_cut_off)
-
-    async def replay(self, run_id: str, until: int | None = None) -> RunView:
-        told = self.stored_run(run_id)
-        view = RunView(run_id, told.workflow.id, told.view.labels)
-        for record in await self.stored_events(run_id, until):
-            view.apply(record)
-        return view
-
-    async def stored_events(self, run_id: str, until: int | None = None) -> tuple[EventRecord, ...]:
-        records = self.stored_run(run_id).records
-        return tuple(records if until is None else records[:until])
-
-    async def resume_run(
-        self, run_id: str, *, message: str | None = None, node_id: str | None = None
-    ) -> str:
-        self._called("resume_run", run_id)
-        self.runs[run_id] = self.stored_run(run_id)
-        return run_id
-
-    async def fork_run(
-        self,
-        run_id: str,
-        *,
-        node_id: str | None = None,
-        turn: int | None = None,
-        seq: int | None = None,
-        changes: ForkChanges = NO_CHANGES,
-    ) -> str:
-        self._called("fork_run", run_id, node_id, turn, seq, changes)
-        fork_id = f"run-{len(self.runs) + 1}"
-        self.runs[fork_id] = FakeRun(fork_id, self.stored_run(run_id).workflow)
-        return fork_id
-
-    async def compare_runs(self, a: str, b: str) -> RunComparison:
-        self._called("compare_runs", a, b)
-        return self.comparisons[a, b]
-
-    async def rename_run(self, run_id: str, name: str) -> None:
-        self._called("rename_run", run_id, name)
-        self.stored = [
-            replace(run, name=name) if run.run_id == run_id else run for run in self.stored
-        ]
-
-    async def delete_run(self, run_id: str) -> None:
-        self._called("delete_run", run_id)
-        self.stored = [run for run in self.stored if run.run_id != run_id]
-
-    async def prune_runs(
-        self, *, older_than_s: float | None = None, most_bytes: int | None = None
-    ) -> tuple[str, ...]:
-        self._called("prune_runs", older_than_s, most_bytes)
-        return ()
-
-    async def export_run(self, run_id: str, path: Path) -> None:
-        self._called("export_run", run_id, path)
-
-    async def import_run(self, path: Path) -> str:
-        self._called("import_run", path)
-        return "imported"
-
-    def stored_run(self, run_id: str) -> FakeRun:
-        """What a stored run told."""
-        if run_id not in self.told:
-            raise RunNotFound(run_id)
-        return self.told[run_id]
 
     async def aclose(self) -> None:
         self.is_closed = True
