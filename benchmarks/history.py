@@ -38,9 +38,10 @@ from engine.vocabulary.messages import Usage
 from engine.vocabulary.tools import ToolCall
 from orchestration.runs.event_hub import EventHub
 from orchestration.runs.run_view import RunView
+from orchestration.runs.stored import RunQuery
 from orchestration.storage.event_log import EventLog
 from orchestration.storage.rebuilding import recorded_workflow, view_of, workflow_of
-from orchestration.storage.run_rows import RunFilter, insert_run
+from orchestration.storage.run_rows import insert_run
 
 LIST_MS = 100.0
 OPEN_MS = 300.0
@@ -162,8 +163,8 @@ async def measure(folder: Path, runs: int, events: int) -> list[tuple[str, float
         raise AssertionError("some events are missing")
     found = [
         (f"list {runs} runs", await median_ms(store.list_runs), LIST_MS),
-        ("the first 100", await median_ms(lambda: store.list_runs(limit=100)), LIST_MS),
-        ("search them", await median_ms(lambda: store.list_runs(RunFilter("waits"))), LIST_MS),
+        ("the first 100", await median_ms(lambda: store.list_runs(RunQuery(limit=100))), LIST_MS),
+        ("search them", await median_ms(lambda: store.list_runs(RunQuery("waits"))), LIST_MS),
         (f"open a run of {events} events", await median_ms(open_run), OPEN_MS),
         (f"as it was after {events // 2}", await median_ms(look_back), OPEN_MS),
     ]

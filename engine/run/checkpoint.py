@@ -7,7 +7,6 @@ from pydantic import ValidationError
 
 from engine.graph.agents import CallableAgent
 from engine.graph.workflow import Workflow
-from engine.run import feedback
 from engine.run.admission import pending_approval
 from engine.run.interactions import announce_question, resume_interrupted, take_message
 from engine.run.plan_mode import packet_problem
@@ -16,6 +15,7 @@ from engine.run.scheduling import call_model
 from engine.run.state import CallPhase, NodePhase, NodeState, RunState
 from engine.run.subagents import Done, NeedAi, step_of
 from engine.run.tool_turns import advance, forget_inspection
+from engine.run.uncertainty import Known, recover_call
 from engine.vocabulary.errors import (
     CheckpointError,
     InvalidFrozenChangeEvidencePacket,
@@ -23,10 +23,10 @@ from engine.vocabulary.errors import (
     WorkflowMismatch,
 )
 from engine.vocabulary.events import NodeErrored, ToolApprovalRequested
-from engine.vocabulary.inputs import MessageQueued
-from engine.vocabulary.tools import ToolResult, ToolTier
+from engine.vocabulary.inputs import MessageQueued, Started
 
 _DECODER = msgspec.json.Decoder(RunState)
+_OF_UNKNOWN_END = frozenset({CallPhase.RUNNING, CallPhase.UNCERTAIN})
 
 
 def encode_state(state: RunState) -> bytes:
@@ -78,12 +78,14 @@ def _check_agents(state: RunState) -> None:
             ) from error
 
 
-def recover(run: RunContext, message: MessageQueued | None) -> None:
+def recover(run: RunContext, started: Started) -> None:
     """Make a restored run go on: calls that were under way are made again.
 
-    Answers and decisions that were open stay open with the same ids, and are announced anew. The
-    node that `message` is for takes it as its answer, or retries with it.
+    Answers and decisions that were open stay open with the same ids, and are announced anew. Tool
+    calls that had ended are not repeated, and those that may have written wait for a person. The
+    node that the message is for takes it as its answer, or retries with it.
     """
+    message, known = started.message, Known(started)
     at_work = list(run.state.subagents.values())
     for node in list(run.state.nodes.values()):
         if message is not None and node.id == message.node_id:
@@ -93,48 +95,45 @@ def recover(run: RunContext, message: MessageQueued | None) -> None:
         elif node.phase in {NodePhase.CALLING, NodePhase.BACKOFF}:
             call_model(run, node)
         elif node.phase is NodePhase.TOOLS:
-            _recover_turn(run, node)
+            _recover_turn(run, node, known)
         elif node.phase is NodePhase.AWAITING_INPUT:
             announce_question(run, node)
         elif node.phase is NodePhase.FAILED:
             label = run.facts[node.id].label
             run.events.append(NodeErrored(node.id, label, node.error))
     for actor in at_work:
-        _recover_subagent(run, actor, message)
+        _recover_subagent(run, actor, message, known)
 
 
-def _recover_subagent(run: RunContext, actor: NodeState, message: MessageQueued | None) -> None:
+def _recover_subagent(
+    run: RunContext, actor: NodeState, message: MessageQueued | None, known: Known
+) -> None:
     step = step_of(actor)
     if isinstance(step, Done):
         return
     if message is not None and actor.id == message.node_id:
         take_message(run, actor, message)
     elif not isinstance(step, NeedAi):
-        _recover_turn(run, actor)
+        _recover_turn(run, actor, known)
     elif actor.phase is NodePhase.INTERRUPTED:
         resume_interrupted(run, actor)
     else:
         call_model(run, actor)
 
 
-def _recover_turn(run: RunContext, node: NodeState) -> None:
-    """Read again what was being read; of a call that may have written, say that nobody knows."""
+def _recover_turn(run: RunContext, node: NodeState, known: Known) -> None:
+    """Find out what became of each call of a turn, ask what was open, and go on with the rest."""
     turn = node.turn
     if turn is None:
         return
     turn.batch_id = ""
     forget_inspection(turn)
     for turn_call in turn.calls:
-        if turn_call.phase is not CallPhase.RUNNING or turn_call.actor_id:
-            continue
-        if turn_call.tier is ToolTier.READ:
-            turn_call.phase = CallPhase.ADMITTED
-            continue
-        call = turn_call.call
-        turn_call.phase = CallPhase.SETTLED
-        turn_call.result = ToolResult(call.id, call.name, feedback.UNCERTAIN_CALL, is_error=True)
+        if turn_call.phase in _OF_UNKNOWN_END and not turn_call.actor_id:
+            recover_call(run, node, turn_call, known)
     for turn_call in turn.calls:
         if turn_call.approval_id in run.approvals:
             pending = pending_approval(run, node, turn_call)
             run.events.append(ToolApprovalRequested(pending))
+    run.note_turn(node)
     advance(run, node)

@@ -120,6 +120,13 @@ UNCERTAIN_CALL = error_content(
     "the program ended while this call ran, so it is unknown whether it took effect; "
     "look before you repeat it"
 )
+SETTLED_AS_DONE = (
+    "the program ended while this call ran, so its output is lost; "
+    "a person has looked and says that it was carried out"
+)
+SETTLED_AS_SKIPPED = error_content(
+    "the program ended while this call ran; a person decided that it is not carried out"
+)
 
 
 def invalid_arguments(call: ToolCall) -> str:

@@ -13,9 +13,10 @@ from engine.run.admission import pending_approval
 from engine.run.checkpoint import decode_state, encode_state, recover
 from engine.run.run_context import WAITING, RunContext
 from engine.run.scheduling import complete_run, start_ready_nodes
-from engine.run.state import NodePhase, NodeState, PlanState, RunState
+from engine.run.state import CallPhase, NodePhase, NodeState, PlanState, RunState
 from engine.run.tool_turns import batch_serial, record_effects, settle_ended
 from engine.run.transitions import TABLE
+from engine.run.uncertainty import actor_of_uncertain, uncertain_call
 from engine.vocabulary.effects import NOTHING, Finish, Step
 from engine.vocabulary.errors import (
     AlreadyDecided,
@@ -42,6 +43,7 @@ from engine.vocabulary.inputs import (
     TimerFired,
     ToolDecided,
     ToolsFinished,
+    UncertainSettled,
 )
 from engine.vocabulary.messages import Attachment, TurnOutcome
 from engine.vocabulary.ports import Entropy, ToolCatalog
@@ -84,6 +86,7 @@ class InteractiveEngine:
             Started: self._start,
             Stopped: self._stop,
             ToolDecided: self._decide,
+            UncertainSettled: self._settle_uncertain,
             MessageEdited: self._edit_message,
             MessageWithdrawn: self._withdraw_message,
         }
@@ -257,6 +260,9 @@ class InteractiveEngine:
             raise AlreadyDecided(decided.approval_id, verdict)
         raise UnknownApproval(decided.approval_id)
 
+    def _settle_uncertain(self, settled: UncertainSettled) -> None:
+        self._apply(actor_of_uncertain(self._run, settled.call_id), settled)
+
     def _edit_message(self, edited: MessageEdited) -> None:
         interactions.edit_message(self._run, edited)
 
@@ -278,7 +284,7 @@ class InteractiveEngine:
                     if not facts.parents:
                         run.events.append(ChatMessage(facts.id, "user", text))
         else:
-            recover(run, started.message)
+            recover(run, started)
         start_ready_nodes(run)
 
     def _stop(self, stopped: Stopped) -> None:
@@ -301,7 +307,7 @@ class InteractiveEngine:
     def waiting(self) -> NeedsInteraction:
         """Everything that waits for a person right now, interrupted nodes before failed ones."""
         run = self._run
-        inputs, approvals, interrupted, failed = [], [], [], []
+        inputs, approvals, interrupted, failed, uncertain = [], [], [], [], []
         for node_id in sorted(run.waiting):
             node, facts = self._node(node_id), run.facts[node_id]
             if node.phase is NodePhase.AWAITING_INPUT:
@@ -317,7 +323,13 @@ class InteractiveEngine:
                     for call in node.turn.calls
                     if call.approval_id and call.approval_id in run.approvals
                 ]
-        return NeedsInteraction(tuple(inputs), tuple(approvals), tuple(interrupted + failed))
+                uncertain += [
+                    uncertain_call(run, node, call)
+                    for call in node.turn.calls
+                    if call.phase is CallPhase.UNCERTAIN
+                ]
+        retryables = tuple(interrupted + failed)
+        return NeedsInteraction(tuple(inputs), tuple(approvals), retryables, tuple(uncertain))
 
     def start(self, at: float) -> Step:
         """Begin, or go on after `restore`."""

@@ -160,9 +160,9 @@ class RunContext:
             self.busy.add(node_id)
         else:
             self.busy.discard(node_id)
-        undecided = CallPhase.UNDECIDED
+        undecided, uncertain = CallPhase.UNDECIDED, CallPhase.UNCERTAIN
         for call in turn.calls:
-            if call.phase is undecided:
+            if call.phase is undecided or call.phase is uncertain:
                 self.waiting[node_id] = None
                 return
         self.waiting.pop(node_id, None)

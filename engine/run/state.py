@@ -16,6 +16,7 @@ from engine.vocabulary.messages import (
     StructuredInput,
     TranscriptItem,
 )
+from engine.vocabulary.recovery import CallEvidence
 from engine.vocabulary.tools import (
     ApprovalRule,
     CallPreview,
@@ -62,6 +63,8 @@ class CallPhase(StrEnum):
     ADMITTED = "admitted"
     """It may run."""
     RUNNING = "running"
+    UNCERTAIN = "uncertain"
+    """The run broke off while it ran; a person has to say what became of it."""
     SETTLED = "settled"
     """It has its result."""
 
@@ -71,7 +74,7 @@ class TurnCall(Struct, omit_defaults=True):
 
     `approval_id` is empty where nobody was asked yet, or ever. `is_bound`: `digest` holds what
     the call leads to. `drifts` counts how often that had changed when the call was to run.
-    `actor_id` is the subagent that works on it.
+    `actor_id` is the subagent that works on it. `evidence` is of an uncertain call.
     """
 
     call: ToolCall
@@ -86,6 +89,7 @@ class TurnCall(Struct, omit_defaults=True):
     preview: CallPreview | None = None
     rule: RuleProposal | None = None
     actor_id: str = ""
+    evidence: CallEvidence | None = None
 
 
 class ToolTurn(Struct, omit_defaults=True):

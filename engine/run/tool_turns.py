@@ -231,11 +231,13 @@ def close_turn(run: RunContext, node: NodeState, missing: str) -> None:
     for turn_call in turn.calls:
         result = turn_call.result
         if result is None:
-            result = ToolResult(turn_call.call.id, turn_call.call.name, missing, is_error=True)
+            is_uncertain = turn_call.phase is CallPhase.UNCERTAIN
+            content = feedback.UNCERTAIN_CALL if is_uncertain else missing
+            result = ToolResult(turn_call.call.id, turn_call.call.name, content, is_error=True)
             if turn_call.phase is CallPhase.UNDECIDED:
                 run.state.verdicts[turn_call.approval_id] = "withdrawn"
             run.events.append(
-                ToolCompleted(node.id, result.call_id, result.tool_name, missing, is_error=True)
+                ToolCompleted(node.id, result.call_id, result.tool_name, content, is_error=True)
             )
         run.approvals.pop(turn_call.approval_id, None)
         node.transcript.append(ResultItem(result))
@@ -261,11 +263,16 @@ def take_results(run: RunContext, node: NodeState, finished: ToolsFinished) -> N
         if result.drifted:
             judge_again(run, node, turn_call)
             continue
-        turn_call.result = result
-        turn_call.phase = _SETTLED
-        if is_seal_result(result):
-            _record_as_sealed(node, result)
+        give_result(node, turn_call, result)
     advance(run, node)
+
+
+def give_result(node: NodeState, turn_call: TurnCall, result: ToolResult) -> None:
+    """Settle a call with what its tool gave."""
+    turn_call.result = result
+    turn_call.phase = _SETTLED
+    if is_seal_result(result):
+        _record_as_sealed(node, result)
 
 
 def _record_as_sealed(node: NodeState, result: ToolResult) -> None:

@@ -19,6 +19,7 @@ from engine.run.run_context import RunContext
 from engine.run.scheduling import call_model
 from engine.run.state import NodePhase, NodeState
 from engine.run.tool_turns import take_results
+from engine.run.uncertainty import settle_call
 from engine.vocabulary.inputs import (
     CallsInspected,
     EditBatchReverted,
@@ -31,6 +32,7 @@ from engine.vocabulary.inputs import (
     TimerFired,
     ToolDecided,
     ToolsFinished,
+    UncertainSettled,
 )
 
 Action = Callable[[RunContext, NodeState, Any], None]
@@ -74,6 +76,7 @@ TABLE: dict[tuple[NodePhase, type], Transition] = {
     (P.TOOLS, ToolsFinished): _row(take_results, P.TOOLS, P.CALLING, P.DONE),
     (P.TOOLS, CallsInspected): _row(take_inspections, P.TOOLS, P.CALLING),
     (P.TOOLS, ToolDecided): _row(decide_call, P.TOOLS, P.CALLING, P.DONE),
+    (P.TOOLS, UncertainSettled): _row(settle_call, P.TOOLS, P.CALLING, P.DONE),
     (P.TOOLS, NodeInterruptAsked): _INTERRUPT,
     (P.TOOLS, MessageQueued): _row(interactions.queue_message, P.TOOLS),
     (P.BACKOFF, TimerFired): _row(call_again, P.CALLING),

@@ -114,6 +114,14 @@ class RunIsOver(InteractionError):
         super().__init__("the run is over")
 
 
+class NotUncertain(InteractionError):
+    """No call with this id is uncertain, or it was settled already."""
+
+    def __init__(self, call_id: str) -> None:
+        self.call_id = call_id
+        super().__init__(f"no call '{call_id}' is uncertain; it may have been settled already")
+
+
 class CheckpointError(EngineError):
     """Base of the reasons why a stored state does not fit a workflow."""
 

@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 from engine.vocabulary.messages import HandoffArtifact, StructuredInput, Usage
+from engine.vocabulary.recovery import UncertainCall, UncertainChoice
 from engine.vocabulary.report import PendingApproval, RunReport
 from engine.vocabulary.tools import (
     EditBatch,
@@ -145,6 +146,27 @@ class ToolCompleted(Event, frozen=True, gc=False, tag="tool_completed"):
     is_error: bool = False
     output_meta: OutputMeta | None = None
     artifact_ids: tuple[str, ...] = ()
+
+
+class ToolCallUncertain(Event, frozen=True, gc=False, tag="tool_call_uncertain"):
+    """The run broke off in the middle of this call; a person has to say what became of it."""
+
+    call: UncertainCall
+
+
+class ToolCallSettled(Event, frozen=True, gc=False, tag="tool_call_settled"):
+    """A person has said what became of a call of unknown end."""
+
+    node_id: str
+    tool_call_id: str
+    tool_name: str
+    choice: UncertainChoice
+
+
+class RunWaiting(Event, frozen=True, gc=False, tag="run_waiting"):
+    """The run waits for something outside of it, and why; without a reason it goes on."""
+
+    reason: str = ""
 
 
 class ToolArtifactCreated(Event, frozen=True, gc=False, tag="tool_artifact_created"):
@@ -333,6 +355,9 @@ RunEvent = (
     | ToolRetrying
     | ToolUpdated
     | ToolCompleted
+    | ToolCallUncertain
+    | ToolCallSettled
+    | RunWaiting
     | ToolArtifactCreated
     | FileChanged
     | EditBatchRecorded

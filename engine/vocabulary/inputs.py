@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from engine.vocabulary.errors import CallFailure
 from engine.vocabulary.messages import Attachment, TurnOutcome
+from engine.vocabulary.recovery import CallEvidence, KnownEnd, UncertainChoice
 from engine.vocabulary.tools import (
     NO_EFFECTS,
     ApprovalMode,
@@ -29,11 +30,15 @@ class Started(Struct, frozen=True, gc=False, tag="started"):
     """The run begins, or goes on after it was restored from a checkpoint.
 
     `message` is what a person says to one node as the run goes on; the node has to wait for an
-    answer, or to have failed or been interrupted.
+    answer, or to have failed or been interrupted. `ends` are of calls that had ended when the run
+    broke off, though the engine was not told; `evidence` is of
+    those that had begun and whose end is not known, `None` where nobody has looked.
     """
 
     at: float
     message: MessageQueued | None = None
+    ends: tuple[KnownEnd, ...] = ()
+    evidence: tuple[CallEvidence, ...] | None = None
 
 
 class ModelReplied(Struct, frozen=True, gc=False, tag="model_replied"):
@@ -82,6 +87,14 @@ class ToolDecided(Struct, frozen=True, gc=False, tag="tool_decided"):
     at: float
     reason: str | None = None
     for_run: bool = False
+
+
+class UncertainSettled(Struct, frozen=True, gc=False, tag="uncertain_settled"):
+    """A person said what became of a call of unknown end."""
+
+    call_id: str
+    choice: UncertainChoice
+    at: float
 
 
 class RetryAsked(Struct, frozen=True, gc=False, tag="retry_asked"):
@@ -179,6 +192,7 @@ EngineInput = (
     | CallsInspected
     | HumanAnswered
     | ToolDecided
+    | UncertainSettled
     | RetryAsked
     | NodeInterruptAsked
     | MessageQueued

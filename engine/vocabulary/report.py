@@ -7,6 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from engine.vocabulary.messages import StructuredInput, Usage
+from engine.vocabulary.recovery import UncertainCall
 from engine.vocabulary.tools import CallPreview, RuleProposal, ToolCall, ToolTier
 
 
@@ -95,11 +96,15 @@ class RunCancelled(Struct, frozen=True, gc=False, tag="cancelled"):
 
 
 class NeedsInteraction(Struct, frozen=True, gc=False, tag="needs_interaction"):
-    """Nothing moves until a person answers, decides or retries; lists everything that waits."""
+    """Nothing moves until a person answers, decides or retries; lists everything that waits.
+
+    `uncertain` are calls that a person has to settle, since nobody knows how they ended.
+    """
 
     inputs: tuple[PendingInput, ...] = ()
     approvals: tuple[PendingApproval, ...] = ()
     retryables: tuple[Retryable, ...] = ()
+    uncertain: tuple[UncertainCall, ...] = ()
 
 
 RunOutcome = RunCompleted | RunFailed | RunCancelled | NeedsInteraction

@@ -189,7 +189,7 @@ class RunCoordinator:
         self._reverted.clear()
         self._engine = engine
         self._drive = self._new_drive()
-        self.view.reopen()
+        self.view.reopen(self._now())
         asyncio.get_running_loop().call_soon(self._begin, self._drive, (), message)
 
     def clear_trace(self) -> None:

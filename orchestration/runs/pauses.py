@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from engine.vocabulary.events import NodeAwaitingInput
+from engine.vocabulary.recovery import UncertainCall
 from engine.vocabulary.report import PendingApproval, PendingInput
 
 
@@ -19,6 +20,6 @@ def pending_of(event: NodeAwaitingInput) -> PendingInput:
     )
 
 
-def caller_of(request: PendingApproval) -> str:
-    """The actor that wants to make a call: a node, or a subagent at work."""
+def caller_of(request: PendingApproval | UncertainCall) -> str:
+    """The actor whose call waits for a person: a node, or a subagent at work."""
     return "/".join(request.path) or request.node_id

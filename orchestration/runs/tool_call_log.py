@@ -71,6 +71,12 @@ class ToolCallLog:
             call.output_meta, call.artifact_ids = event.output_meta, event.artifact_ids
         return call
 
+    def begin_anew(self) -> None:
+        """What ran was cut off: whether a call runs again, or what became of it, is told next."""
+        for call in self._open.values():
+            if call.status is CallStatus.RUNNING:
+                call.status, call.streaming, call.started_at = CallStatus.PROPOSED, False, None
+
     def abort_all(self, time: float) -> None:
         """The run was stopped: whatever was open has no end of its own."""
         for call in self._open.values():

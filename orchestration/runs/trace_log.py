@@ -100,6 +100,23 @@ def _approval(event: ev.ToolApprovalRequested) -> Row:
     return request.node_id, TraceStatus.PAUSED, message, None
 
 
+def _uncertain(event: ev.ToolCallUncertain) -> Row:
+    call = event.call
+    message = f"{call.tool_call.name} may have run when the program ended"
+    return call.node_id, TraceStatus.PAUSED, message, None
+
+
+def _settled(event: ev.ToolCallSettled) -> Row:
+    message = f"{event.tool_name}: {event.choice.value}"
+    return event.node_id, TraceStatus.COMPLETED, message, None
+
+
+def _run_waiting(event: ev.RunWaiting) -> Row:
+    if event.reason:
+        return "", TraceStatus.PAUSED, event.reason, None
+    return "", TraceStatus.RUNNING, "goes on", None
+
+
 def _denied(event: ev.ToolDenied) -> Row:
     return event.node_id, TraceStatus.FAILED, f"{event.tool_name} denied", None
 
@@ -175,6 +192,9 @@ _ROWS: Mapping[type, Callable[[Any], Row]] = {
     ev.ToolCallProposed: _proposed,
     ev.ToolApprovalRequested: _approval,
     ev.ToolDenied: _denied,
+    ev.ToolCallUncertain: _uncertain,
+    ev.ToolCallSettled: _settled,
+    ev.RunWaiting: _run_waiting,
     ev.ToolStarted: _tool_started,
     ev.ToolRetrying: _tool_retrying,
     ev.ToolCompleted: _tool_completed,

@@ -30,7 +30,7 @@ def _node_started(view: ViewState, event: ev.NodeStarted, time: float) -> None:
     node_id = event.node_id
     if view.retryables:
         _forget_failure(view, node_id)
-    if view.pending_inputs or view.pending_approvals:
+    if view.pending_inputs or view.pending_approvals or view.uncertain_calls:
         _forget_waits(view, node_id)
     view.last_error = None
     view.set_status(node_id, NodeStatus.STARTED)
@@ -144,6 +144,35 @@ def _edit_batch_undone(view: ViewState, event: ev.EditBatchUndone, time: float) 
     view.forget_batch(event.batch_id)
 
 
+def _tool_call_uncertain(view: ViewState, event: ev.ToolCallUncertain, time: float) -> None:
+    call = event.call
+    if call.call_id in view.uncertain_calls:
+        return
+    caller, tool_call = caller_of(call), call.tool_call
+    view.uncertain_calls[call.call_id] = call
+    view.open_approvals[caller] = view.open_approvals.get(caller, 0) + 1
+    if view.calls.propose(caller, tool_call):
+        view.chats.mark_call(caller, tool_call.id, time)
+    view.calls.await_approval(tool_call.id)
+    view.settle_status(caller)
+    text = f"the program ended while {tool_call.name} ran: say whether it is done"
+    view.chats.notice(caller, text, time, tool_call.id)
+    view.trace_log.note((time, event))
+
+
+def _tool_call_settled(view: ViewState, event: ev.ToolCallSettled, time: float) -> None:
+    view.calls.allow(event.tool_call_id)
+    if view.uncertain_calls.pop(event.tool_call_id, None) is not None:
+        view.open_approvals[event.node_id] -= 1
+        view.settle_status(event.node_id)
+    view.trace_log.note((time, event))
+
+
+def _run_waiting(view: ViewState, event: ev.RunWaiting, time: float) -> None:
+    view.waiting_reason = event.reason or None
+    view.trace_log.note((time, event))
+
+
 def _node_completed(view: ViewState, event: ev.NodeCompleted, time: float) -> None:
     node_id, output = event.node_id, event.output
     if view.actors.owner(node_id) is None:
@@ -248,6 +277,9 @@ def _forget_waits(view: ViewState, node_id: str) -> None:
         ]
         for approval_id in open_ids:
             del view.pending_approvals[approval_id]
+        for call_id, call in list(view.uncertain_calls.items()):
+            if caller_of(call) == node_id:
+                del view.uncertain_calls[call_id]
 
 
 def _forget_approval(view: ViewState, approval_id: str) -> bool:
@@ -312,6 +344,9 @@ REDUCERS: Mapping[type[ev.RunEvent], Reducer] = {
     ev.ToolRetrying: _only_trace,
     ev.ToolUpdated: _tool_updated,
     ev.ToolCompleted: _tool_completed,
+    ev.ToolCallUncertain: _tool_call_uncertain,
+    ev.ToolCallSettled: _tool_call_settled,
+    ev.RunWaiting: _run_waiting,
     ev.ToolArtifactCreated: _tool_artifact_created,
     ev.FileChanged: _file_changed,
     ev.EditBatchRecorded: _edit_batch_recorded,

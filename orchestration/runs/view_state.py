@@ -7,10 +7,12 @@ from typing import Any
 
 from engine.vocabulary.events import SubagentSummary, UsageReported
 from engine.vocabulary.messages import HandoffArtifact
+from engine.vocabulary.recovery import UncertainCall
 from engine.vocabulary.report import PendingApproval, PendingInput, Retryable, RunReport
 from engine.vocabulary.tools import EditBatch, FileChangeRecord
 from orchestration.runs.actor_board import ActorBoard
 from orchestration.runs.chat_log import ChatLog
+from orchestration.runs.pauses import caller_of
 from orchestration.runs.tool_call_log import ToolCallLog
 from orchestration.runs.trace_log import TraceLog
 from orchestration.runs.view_values import (
@@ -62,6 +64,10 @@ class ViewState:
         self.status_by_node: dict[str, NodeStatus] = dict.fromkeys(labels, NodeStatus.IDLE)
         self.pending_inputs: dict[str, PendingInput] = {}
         self.pending_approvals: dict[str, PendingApproval] = {}
+        self.uncertain_calls: dict[str, UncertainCall] = {}
+        """Calls of unknown end that a person has to settle, by call id."""
+        self.waiting_reason: str | None = None
+        """Why a run that wants to go on does not yet, in a sentence."""
         self.retryables: dict[str, Retryable] = {}
         self.outputs: dict[str, Any] = {}
         self.handoffs: dict[str, HandoffArtifact] = {}
@@ -121,18 +127,33 @@ class ViewState:
             return self.ended_as
         if self._busy:
             return RunStatus.RUNNING
-        if self.pending_inputs or self.pending_approvals:
+        if self.pending_inputs or self.pending_approvals or self.uncertain_calls:
             return RunStatus.PAUSED
         if self.failed:
             return RunStatus.FAILED
         return RunStatus.PAUSED if self.retryables else RunStatus.RUNNING
 
-    def reopen(self) -> None:
-        """The run goes on after it was stopped or has failed."""
+    def reopen(self, time: float) -> None:
+        """The run goes on at `time`, after it was stopped, has failed or was cut off.
+
+        What was cut off in the middle is begun anew or told anew, so nothing of it is open.
+        """
         self.active, self.ended_as, self.last_error = True, None, None
-        for node_id, status in self.status_by_node.items():
-            if status is NodeStatus.STOPPED:
-                self.status_by_node[node_id] = NodeStatus.IDLE
+        self.waiting_reason = None
+        self.chats.close_open(time)
+        self.calls.begin_anew()
+        self.running_tools.clear()
+        self._forget_uncertain_calls()
+        for actor_id, status in [*self.status_by_node.items(), *self.actors.status.items()]:
+            if status is NodeStatus.STOPPED and actor_id in self.status_by_node:
+                self.status_by_node[actor_id] = NodeStatus.IDLE
+            elif status in _OPEN:
+                self.settle_status(actor_id)
+
+    def _forget_uncertain_calls(self) -> None:
+        for call in self.uncertain_calls.values():
+            self.open_approvals[caller_of(call)] -= 1
+        self.uncertain_calls.clear()
 
     def close(self, status: RunStatus) -> None:
         """The run is over: nobody waits for an answer any more."""
@@ -140,6 +161,8 @@ class ViewState:
         self.pending_inputs.clear()
         self.pending_approvals.clear()
         self.open_approvals.clear()
+        self.uncertain_calls.clear()
+        self.waiting_reason = None
         self.running_tools.clear()
 
     def set_status(self, actor_id: str, status: NodeStatus) -> None:

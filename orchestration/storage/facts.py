@@ -10,7 +10,7 @@ from engine.vocabulary.effects import AdmittedCall
 from engine.vocabulary.inputs import EngineInput, Entrypoint, ToolsFinished
 from engine.vocabulary.tools import NO_EFFECTS, JsonObject, ToolEffects, ToolResult
 from orchestration.runs.requests import RunOverrides
-from orchestration.runs.view_values import RunStatus
+from orchestration.runs.stored import StoredRun
 from orchestration.storage.bodies import BodyReader
 
 INTENT = "intent"
@@ -60,36 +60,6 @@ class RunOpening(Struct, frozen=True, kw_only=True):
     parent_id: str | None = None
     fork_seq: int | None = None
     started: float = 0.0
-
-
-class RunSummary(Struct, frozen=True, gc=False):
-    """One row of a list of runs. Times are seconds since the epoch.
-
-    `driven_by` names the process that drives it, and is empty where none does.
-    """
-
-    run_id: str
-    name: str
-    status: RunStatus
-    workflow_id: str
-    workflow_name: str
-    started: float
-    updated: float
-    tokens_in: int | None
-    tokens_out: int | None
-    parent_id: str | None
-    fork_seq: int | None
-    driven_by: str = ""
-
-    @property
-    def was_cut_off(self) -> bool:
-        """Whether its process ended in the middle of it."""
-        return self.status is RunStatus.RUNNING and not self.driven_by
-
-    @property
-    def can_resume(self) -> bool:
-        """Whether it can go on, in this process."""
-        return self.status is not RunStatus.COMPLETED and not self.driven_by
 
 
 class OpenCall(Struct, frozen=True):
@@ -179,7 +149,7 @@ class RecordedRun(Struct, frozen=True, kw_only=True):
     """
 
     number: int
-    summary: RunSummary
+    summary: StoredRun
     opening: RunOpening
     workflow_hash: str
     inputs: tuple[EngineInput, ...]

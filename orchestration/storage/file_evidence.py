@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from hashlib import file_digest
 from pathlib import Path
 
+from engine.vocabulary.recovery import ABSENT, UNREADABLE
 from orchestration.storage.facts import OpenCall
-from orchestration.storage.uncertain import ABSENT, UNREADABLE, noted_versions
+from orchestration.storage.uncertain import noted_versions
 
 
 def versions_now(calls: Iterable[OpenCall]) -> dict[str, str]:

@@ -110,7 +110,7 @@ def view_of(recorded: RecordedRun, workflow: Workflow, parts: Iterable[StoredEve
     for part in parts:
         if part.segment != segment:
             segment = part.segment
-            view.reopen()
+            view.reopen(part.records[0].time)
         for record in part.records:
             view.apply(record)
     return view

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from engine.vocabulary.inputs import EngineInput, NodeInterruptAsked, Stopped, ToolsFinished
 from orchestration.runs.event_hub import EventRecord
+from orchestration.runs.stored import RunQuery, StoredRun
 from orchestration.runs.view_values import RunStatus
 from orchestration.storage.bodies import encode, packed, unpacked
 from orchestration.storage.errors import RunAlreadyStored, RunNotStored, UnreadableRun
@@ -28,7 +29,6 @@ from orchestration.storage.facts import (
     OpenCall,
     RecordedRun,
     RunOpening,
-    RunSummary,
 )
 from orchestration.storage.leases import LeaseKeeper
 from orchestration.storage.schema import tables
@@ -37,20 +37,6 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 SEARCHED_LENGTH = 2000
-
-
-class RunFilter(Struct, frozen=True):
-    """Which runs to list; what is absent does not matter.
-
-    `text` is looked for in the name, in what the run was started with and in the workflow's name.
-    Times are seconds since the epoch, of the latest change.
-    """
-
-    text: str = ""
-    workflow_id: str | None = None
-    statuses: frozenset[RunStatus] = frozenset()
-    changed_from: float | None = None
-    changed_before: float | None = None
 
 
 class StoredEvents(Struct, frozen=True):
@@ -127,16 +113,14 @@ def run_number(connection: Connection, run_id: str) -> int:
 
 def list_runs(
     connection: Connection,
-    wanted: RunFilter,
+    wanted: RunQuery,
     leases: LeaseKeeper,
-    limit: int | None = None,
-    offset: int = 0,
-) -> list[RunSummary]:
+) -> list[StoredRun]:
     """Runs, the latest change first."""
     runs = tables().runs
     found = _summaries(wanted).order_by(runs.c.updated.desc(), runs.c.number.desc())
-    if limit is not None or offset:
-        found = found.limit(limit).offset(offset)
+    if wanted.limit is not None or wanted.offset:
+        found = found.limit(wanted.limit).offset(wanted.offset)
     return [_summary(row, leases) for row in connection.execute(found)]
 
 
@@ -151,7 +135,7 @@ def load_run(connection: Connection, run_id: str, leases: LeaseKeeper) -> Record
 
     known = tables()
     number = run_number(connection, run_id)
-    row = connection.execute(_summaries(RunFilter()).where(known.runs.c.number == number)).one()
+    row = connection.execute(_summaries(RunQuery()).where(known.runs.c.number == number)).one()
     recorded = connection.execute(
         sa.select(
             known.recordings.c.workflow_hash,
@@ -226,7 +210,7 @@ def load_events(
     return parts
 
 
-def _summaries(wanted: RunFilter) -> Any:
+def _summaries(wanted: RunQuery) -> Any:
     import sqlalchemy as sa
 
     known = tables()
@@ -260,11 +244,11 @@ def _summaries(wanted: RunFilter) -> Any:
     return found
 
 
-def _summary(row: Any, leases: LeaseKeeper) -> RunSummary:
+def _summary(row: Any, leases: LeaseKeeper) -> StoredRun:
     run_id, name, status, *values, place, pid, expires = row
     is_driven = expires is not None and leases.is_alive(place, pid, expires)
     values.append(f"process {pid}" if is_driven else "")
-    return RunSummary(run_id, name, RunStatus(status), *values)
+    return StoredRun(run_id, name, RunStatus(status), *values)
 
 
 def _ends(facts: Sequence[Any]) -> dict[str, CallEnd]:

@@ -12,12 +12,13 @@ from msgspec import Struct
 
 from engine.vocabulary.tools import ToolCall
 from orchestration.errors import RunStillActive
+from orchestration.runs.stored import EVERY_RUN, RunQuery, StoredRun
 from orchestration.runs.view_values import RunStatus
 from orchestration.storage import run_rows, run_upkeep, transfer
 from orchestration.storage.backups import backup_file, backup_is_due, copy_of
 from orchestration.storage.database import Database
 from orchestration.storage.errors import StorageError, StorageUnavailable
-from orchestration.storage.facts import NodeStanding, RecordedRun, RunOpening, RunSummary
+from orchestration.storage.facts import NodeStanding, RecordedRun, RunOpening
 from orchestration.storage.run_folders import (
     delete_left_overs,
     folder_size,
@@ -26,13 +27,12 @@ from orchestration.storage.run_folders import (
     run_folder,
 )
 from orchestration.storage.run_journal import RunJournal
-from orchestration.storage.run_rows import RunFilter, StoredEvents
+from orchestration.storage.run_rows import StoredEvents
 from orchestration.storage.secret_scan import SecretScanner
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-EVERY_RUN = RunFilter()
 ENDED = frozenset({RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.STOPPED})
 
 
@@ -135,14 +135,10 @@ class RunStore:
         leases = self.database.leases
         return await self.database.read(lambda c: run_rows.load_run(c, run_id, leases))
 
-    async def list_runs(
-        self, wanted: RunFilter = EVERY_RUN, limit: int | None = None, offset: int = 0
-    ) -> list[RunSummary]:
+    async def list_runs(self, wanted: RunQuery = EVERY_RUN) -> list[StoredRun]:
         """Runs, the latest change first."""
         leases = self.database.leases
-        return await self.database.read(
-            lambda c: run_rows.list_runs(c, wanted, leases, limit, offset)
-        )
+        return await self.database.read(lambda c: run_rows.list_runs(c, wanted, leases))
 
     async def events(self, run_id: str, until: int | None = None) -> list[StoredEvents]:
         """What a run told, up to and with event number `until`.

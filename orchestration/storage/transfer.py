@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import Raw, Struct
 
+from orchestration.runs.stored import StoredRun
 from orchestration.storage.bodies import packed, unpacked
 from orchestration.storage.errors import HoldsSecret, StorageUnavailable, UnreadableRun
 from orchestration.storage.event_log import RECORDS
-from orchestration.storage.facts import DECISIONS, ENDS, INPUTS, INTENTS, RunOpening, RunSummary
+from orchestration.storage.facts import DECISIONS, ENDS, INPUTS, INTENTS, RunOpening
 from orchestration.storage.run_rows import insert_run
 from orchestration.storage.schema import tables
 from orchestration.storage.secret_scan import SecretScanner
@@ -45,7 +46,7 @@ class Manifest(Struct, frozen=True, kw_only=True):
     """What is in the file. `opening` is without the workflow, which is a file of its own."""
 
     openflow_run: int
-    summary: RunSummary
+    summary: StoredRun
     opening: RunOpening
 
 
@@ -57,7 +58,7 @@ class Parcel(Struct, frozen=True):
     lines: dict[str, list[bytes]]
 
 
-def pack(connection: Connection, number: int, summary: RunSummary, opening: RunOpening) -> Parcel:
+def pack(connection: Connection, number: int, summary: StoredRun, opening: RunOpening) -> Parcel:
     """Take a run's rows out of the database."""
     lines = {table.name: list(_lines_of(connection, table, number)) for table in _tables_to_carry()}
     bare = msgspec.structs.replace(opening, workflow=b"")

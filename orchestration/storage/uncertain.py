@@ -3,41 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from enum import StrEnum
 
 from msgspec import Struct
 
+from engine.vocabulary.recovery import UNREADABLE, FileEvidence, Sign
 from orchestration.storage.facts import OpenCall
 
-ABSENT = "absent"
-"""The version of a file that is not there."""
-UNREADABLE = "unreadable"
-"""The version of a file that cannot be looked at now."""
 _CWD = "cwd:"
-
-
-class Sign(StrEnum):
-    """What the evidence says."""
-
-    UNTOUCHED = "untouched"
-    """All that the call was about to touch is as it was: it has probably not run."""
-    CHANGED = "changed"
-    """Something is no longer as it was: it has probably run, in part or whole."""
-    UNKNOWN = "unknown"
-    """Nothing was noted that could be compared, as with a command."""
-
-
-class FileEvidence(Struct, frozen=True):
-    """One file then and now; a version is a SHA-256 in hexadecimal, `absent` or `unreadable`."""
-
-    path: str
-    before: str
-    now: str
-
-    @property
-    def is_same(self) -> bool:
-        """Whether the file is certainly as it was."""
-        return self.before == self.now and self.now != UNREADABLE
 
 
 class Repeat(Struct, frozen=True):

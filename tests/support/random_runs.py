@@ -34,6 +34,7 @@ from engine.vocabulary.inputs import (
     TimerFired,
     ToolDecided,
     ToolsFinished,
+    UncertainSettled,
 )
 from engine.vocabulary.messages import (
     CallItem,
@@ -41,6 +42,7 @@ from engine.vocabulary.messages import (
     ResultItem,
     Usage,
 )
+from engine.vocabulary.recovery import UncertainChoice
 from engine.vocabulary.report import PendingApproval
 from engine.vocabulary.tools import (
     CALL_SUBAGENT_TOOL,
@@ -349,4 +351,6 @@ def helpful_input(open_work: OpenWork, engine: InteractiveEngine) -> EngineInput
     waiting = engine.waiting()
     if waiting.approvals:
         return ToolDecided(waiting.approvals[0].approval_id, False, 2)
+    if waiting.uncertain:
+        return UncertainSettled(waiting.uncertain[0].call_id, UncertainChoice.SKIP, 2)
     return RetryAsked(waiting.retryables[0].node_id, 2)

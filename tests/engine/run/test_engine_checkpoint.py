@@ -120,19 +120,6 @@ def test_a_run_goes_on_with_a_message_to_a_node_that_can_take_one() -> None:
     assert call.request.model_attempt == 2
 
 
-def test_after_a_crash_reads_are_read_again_and_writes_are_said_to_be_uncertain() -> None:
-    flow = workflow(nodes=["a"], defaults={"tools": {"approvalMode": "yolo"}})
-    world = World(flow, manual=True).start()
-    world.reply("a", calls(("read", {"path": "x"}), WRITE))
-
-    again = world.restored().start()
-
-    assert [admitted.call.name for admitted in again.batches["a"].calls] == ["read"]
-    again.finish_tools("a")
-    results = [i.result for i in again.calls["a"].request.transcript if isinstance(i, ResultItem)]
-    assert [result.is_error for result in results] == [False, True]
-
-
 def test_a_message_with_an_attachment_is_one_item_with_both() -> None:
     flow = workflow(nodes=["a"], defaults=ASKING)
     world = World(flow, {"a": [InputRequest("?")]}).start()

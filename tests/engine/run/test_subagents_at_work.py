@@ -33,7 +33,7 @@ from engine.vocabulary.events import (
     ToolStarted,
     UsageReported,
 )
-from engine.vocabulary.inputs import MessageQueued
+from engine.vocabulary.inputs import MessageQueued, Started
 from engine.vocabulary.messages import (
     AssistantMessage,
     CallItem,
@@ -43,6 +43,7 @@ from engine.vocabulary.messages import (
     Usage,
     UserMessage,
 )
+from engine.vocabulary.recovery import KnownEnd
 from engine.vocabulary.report import RunCompleted
 from engine.vocabulary.tools import (
     CALL_SUBAGENT_TOOL,
@@ -51,6 +52,7 @@ from engine.vocabulary.tools import (
     FileChangeRecord,
     ReadRecord,
     ToolEffects,
+    ToolResult,
 )
 from tests.support.engine_driver import Reply, calls, done
 from tests.support.subagent_runs import (
@@ -363,11 +365,14 @@ def test_a_run_restored_in_the_middle_of_a_subagent_goes_on_there(at: str) -> No
 def test_a_subagent_that_begins_while_a_run_is_recovered_is_called_once() -> None:
     world = run(manual=True, agents=(COUNTER,))
     world.reply("a", calls(WRITE, ask("counter")))
-    again = world.restored().start()
+    again = world.restored()
+    (admitted,) = world.batches["a"].calls
+    end = KnownEnd(ToolResult(admitted.call.id, "write", "written"))
+    again.apply(again.engine.feed(Started(again.now, ends=(end,))))
 
     assert [request.node_id for request in again.requests] == ["a/counter"]
     again.reply("a/counter", done("x"))
-    assert [r.is_error for r in again.results()] == [True, False]
+    assert [r.is_error for r in again.results()] == [False, False]
 
 
 def test_a_failing_start_leaves_the_subagent_as_it_was() -> None:

@@ -154,7 +154,7 @@ def test_events_after_the_end_change_nothing() -> None:
 
 def test_a_reopened_run_takes_events_again_and_keeps_its_chat() -> None:
     view = view_of([ev.ChatMessage("a", "user", "Go"), *started("a"), ev.Aborted()])
-    view.reopen()
+    view.reopen(9.0)
     assert view.active
     assert node_status(view, "a") is NodeStatus.IDLE
     feed(view, [*started("a"), ev.NodeCompleted("a", "Alpha", 1)])

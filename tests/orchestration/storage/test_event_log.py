@@ -172,7 +172,7 @@ def test_a_run_that_goes_on_is_seen_going_on(tmp_path: Path) -> None:
         run.tell(NodeStarted("a", "A"), Aborted())
         late = ChatMessage("a", "user", "told too late")
         run.tell(late)
-        run.view.reopen()
+        run.view.reopen(9.0)
         run.log.reopened()
         run.tell(NodeStarted("a", "A"), NodeCompleted("a", "A", {"summary": "ok"}))
         recorded = await run.store.load("run")

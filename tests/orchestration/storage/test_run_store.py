@@ -15,9 +15,9 @@ from engine.vocabulary.effects import AdmittedCall
 from engine.vocabulary.inputs import TimerFired
 from engine.vocabulary.tools import ToolCall
 from orchestration.errors import RunStillActive
+from orchestration.runs.stored import EVERY_RUN, RunQuery
 from orchestration.runs.view_values import RunStatus
 from orchestration.storage.errors import RunNotStored, StorageUnavailable
-from orchestration.storage.run_rows import RunFilter
 from orchestration.storage.run_store import RunStore
 from orchestration.storage.statements import Kind
 from tests.support.engine_driver import workflow
@@ -61,8 +61,8 @@ async def add(
     return opened.number
 
 
-async def ids(store: RunStore, wanted: RunFilter | None = None, **more: Any) -> list[str]:
-    return [run.run_id for run in await store.list_runs(wanted or RunFilter(), **more)]
+async def ids(store: RunStore, wanted: RunQuery = EVERY_RUN) -> list[str]:
+    return [run.run_id for run in await store.list_runs(wanted)]
 
 
 def test_the_latest_change_comes_first(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_the_latest_change_comes_first(tmp_path: Path) -> None:
         for run_id, at in (("one", 5.0), ("two", 9.0), ("three", 7.0)):
             await add(store, run_id, at=at)
         assert await ids(store) == ["two", "three", "one"]
-        assert await ids(store, limit=1, offset=1) == ["three"]
+        assert await ids(store, RunQuery(limit=1, offset=1)) == ["three"]
 
     with_store(tmp_path, body)
 
@@ -78,19 +78,19 @@ def test_the_latest_change_comes_first(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("wanted", "expected"),
     [
-        (RunFilter("RIVERS"), ["r"]),
-        (RunFilter("grüße"), ["g"]),
-        (RunFilter("100%"), ["p"]),
-        (RunFilter("a_b"), ["u"]),
-        (RunFilter("Test"), ["u", "p", "g", "r"]),
-        (RunFilter("nothing of it"), []),
-        (RunFilter(workflow_id="wf"), ["u", "p", "g", "r"]),
-        (RunFilter(workflow_id="other"), []),
-        (RunFilter(statuses=frozenset({RunStatus.FAILED, RunStatus.PAUSED})), ["p", "g"]),
-        (RunFilter(changed_from=2.0, changed_before=4.0), ["p", "g"]),
+        (RunQuery("RIVERS"), ["r"]),
+        (RunQuery("grüße"), ["g"]),
+        (RunQuery("100%"), ["p"]),
+        (RunQuery("a_b"), ["u"]),
+        (RunQuery("Test"), ["u", "p", "g", "r"]),
+        (RunQuery("nothing of it"), []),
+        (RunQuery(workflow_id="wf"), ["u", "p", "g", "r"]),
+        (RunQuery(workflow_id="other"), []),
+        (RunQuery(statuses=frozenset({RunStatus.FAILED, RunStatus.PAUSED})), ["p", "g"]),
+        (RunQuery(changed_from=2.0, changed_before=4.0), ["p", "g"]),
     ],
 )
-def test_runs_are_found(tmp_path: Path, wanted: RunFilter, expected: list[str]) -> None:
+def test_runs_are_found(tmp_path: Path, wanted: RunQuery, expected: list[str]) -> None:
     async def body(store: RunStore) -> None:
         await add(store, "r", at=1.0, name="Tell me about rivers")
         await add(store, "g", RunStatus.FAILED, at=2.0, name="GRÜSSE UND GRÜßE")
@@ -107,7 +107,7 @@ def test_a_renamed_run_is_found_under_its_new_name_and_its_text(tmp_path: Path) 
         opened = await store.open_run(opening, is_reading=lambda call: True)
         await store.rename("run", "Drafts, second try")
         for text, expected in (("second try", ["run"]), ("compare the", ["run"]), ("third", [])):
-            assert await ids(store, RunFilter(text)) == expected
+            assert await ids(store, RunQuery(text)) == expected
         assert (await store.load("run")).opening.name == "Drafts, second try"
         await store.release(opened.number)
 

@@ -20,11 +20,11 @@ from sqlalchemy.schema import CreateTable
 from engine.vocabulary.effects import AdmittedCall
 from engine.vocabulary.inputs import Started
 from engine.vocabulary.tools import ToolCall
+from orchestration.runs.stored import RunQuery
 from orchestration.storage.connections import Location, database_location
 from orchestration.storage.database import Database
 from orchestration.storage.errors import RunIsDriven, StorageUnavailable
 from orchestration.storage.rebuilding import rebuilt_engine, workflow_of
-from orchestration.storage.run_rows import RunFilter
 from orchestration.storage.run_store import RunStore
 from orchestration.storage.schema import tables
 from orchestration.storage.statements import Kind, compiled_statements
@@ -106,7 +106,7 @@ def test_a_run_is_kept_listed_rebuilt_handed_on_and_deleted(
             assert rebuilt_engine(run, workflow_of(run), rig.catalog).is_over
             assert [node.status for node in await store.nodes("run")] == ["completed"]
             for text, found in (("ÜBER 100%", 1), ("_", 0)):
-                assert len(await store.list_runs(RunFilter(text), limit=5)) == found
+                assert len(await store.list_runs(RunQuery(text, limit=5))) == found
             await store.rename("run", "Another")
             await store.export_run("run", tmp_path / "file", [])
             assert await store.import_run(tmp_path / "file", "copy") == "copy"

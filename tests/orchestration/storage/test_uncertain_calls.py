@@ -8,15 +8,12 @@ from pathlib import Path
 import pytest
 
 from engine.vocabulary.effects import AdmittedCall
+from engine.vocabulary.recovery import ABSENT, UNREADABLE, FileEvidence, Sign
 from engine.vocabulary.tools import ToolCall
 from orchestration.storage.facts import OpenCall
 from orchestration.storage.file_evidence import version_of, versions_now
 from orchestration.storage.uncertain import (
-    ABSENT,
-    UNREADABLE,
-    FileEvidence,
     Repeat,
-    Sign,
     Uncertain,
     classified,
     noted_versions,
