@@ -28,12 +28,14 @@ if TYPE_CHECKING:
     from app.actions import Actions
     from app.canvas.minimap import Minimap
     from app.dock import Dock
+    from app.inspector.panel import InspectorPanel
     from app.kit.toasts import Toasts
     from app.sidebar import Sidebar
     from app.top_bar import TopBar
     from app.waiting_list import WaitingList
 
 SIDEBAR_WIDTH = 216
+INSPECTOR_WIDTH = 356
 TOP_HEIGHT = 48
 FOLDED_HEIGHT = 40
 DOCK_LEAST = 190
@@ -53,16 +55,19 @@ class MainWindow(QMainWindow):
         wished: Id of an action that is about runs or files, not about this window's look.
         file_dropped: Path of a file that was let go over the window.
         close_requested: The person wants to close the window.
+        inspector_opened: The inspector was not there a moment ago.
     """
 
     wished = Signal(str)
     file_dropped = Signal(object)
     close_requested = Signal()
+    inspector_opened = Signal()
 
     actions_: Actions
     sidebar: Sidebar
     top_bar: TopBar
     dock: Dock
+    inspector: InspectorPanel
     toasts: Toasts
     waiting_list: WaitingList
     minimap: Minimap
@@ -79,7 +84,9 @@ class MainWindow(QMainWindow):
         self._is_furnished = False
         self._sidebar_wanted = state.flag("sidebar", True)
         self._dock_folded = state.flag("dock_folded", False)
+        self._inspector_wanted = state.flag("inspector", False)
         self._left = _room("panel", self)
+        self._right = _room("panel", self)
         self._top = _room("panel", self)
         self._below = _room("ground", self)
         self._columns = QSplitter(Qt.Orientation.Horizontal, self)
@@ -94,6 +101,7 @@ class MainWindow(QMainWindow):
         from app.canvas.minimap import Minimap
         from app.canvas.zoom_bar import ZoomBar
         from app.dock import Dock
+        from app.inspector.panel import InspectorPanel
         from app.kit.toasts import Toasts
         from app.sidebar import Sidebar
         from app.top_bar import TopBar
@@ -104,10 +112,12 @@ class MainWindow(QMainWindow):
         self.sidebar = Sidebar(self.theme, self.actions_, self)
         self.top_bar = TopBar(self.theme, self.actions_, self)
         self.dock = Dock(self.theme, self.actions_, self)
+        self.inspector = InspectorPanel(self.theme, self.document, self.scene, self)
         for room, furniture in (
             (self._left, self.sidebar),
             (self._top, self.top_bar),
             (self._below, self.dock),
+            (self._right, self.inspector),
         ):
             layout = room.layout()
             assert layout is not None
@@ -124,6 +134,8 @@ class MainWindow(QMainWindow):
         self.minimap.set_wanted(self.state.flag("minimap", True))
         self._fold_dock(self._dock_folded)
         self._show_sidebar()
+        self.actions_["inspector"].setChecked(self._inspector_wanted)
+        self.inspector.closed.connect(self.actions_["inspector"].trigger)
         self.dock.opened.connect(self._unfold_dock)
         for change in (
             self.document.replaced,
@@ -143,6 +155,7 @@ class MainWindow(QMainWindow):
             state.put("rows", self._rows.saveState())
         state.put("sidebar", self._sidebar_wanted)
         state.put("dock_folded", self._dock_folded)
+        state.put("inspector", self._inspector_wanted)
         state.put("looking_at", self.canvas.looking_at())
         state.save()
 
@@ -178,6 +191,7 @@ class MainWindow(QMainWindow):
         self.setAcceptDrops(True)
         self._top.setFixedHeight(TOP_HEIGHT)
         self._left.setMinimumWidth(160)
+        self._right.setMinimumWidth(272)
         self.canvas.setMinimumHeight(120)
         line = QFrame(self)
         line.setProperty("kind", "line")
@@ -193,6 +207,7 @@ class MainWindow(QMainWindow):
         box.addWidget(self._rows, 1)
         self._columns.addWidget(self._left)
         self._columns.addWidget(middle)
+        self._columns.addWidget(self._right)
         self._columns.setStretchFactor(1, 1)
         for index in (0, 1):
             self._rows.setStretchFactor(index, 1)
@@ -210,7 +225,8 @@ class MainWindow(QMainWindow):
             width,
             height,
         )
-        self._columns.setSizes([SIDEBAR_WIDTH, max(1, width - SIDEBAR_WIDTH)])
+        rest = width - SIDEBAR_WIDTH - INSPECTOR_WIDTH
+        self._columns.setSizes([SIDEBAR_WIDTH, max(1, rest), INSPECTOR_WIDTH])
         below = height - TOP_HEIGHT
         self._rows.setSizes([round(below * 0.46), round(below * 0.54)])
         for key, restore in (
@@ -221,6 +237,7 @@ class MainWindow(QMainWindow):
             data = self.state.data(key)
             if data is not None:
                 restore(data)
+        self._right.setVisible(self._inspector_wanted)
         self._fold_dock(self._dock_folded)
         self._show_sidebar()
         self.canvas.look_at(self.state.text("looking_at"))
@@ -232,6 +249,7 @@ class MainWindow(QMainWindow):
             "composer": self._go_to_composer,
             "sidebar": self._toggle_sidebar,
             "dock": self._toggle_dock,
+            "inspector": self._toggle_inspector,
             "focus_chat": self._toggle_canvas,
             "zoom_in": self._zoom_in,
             "zoom_out": self._zoom_out,
@@ -287,6 +305,25 @@ class MainWindow(QMainWindow):
         if self._is_furnished:
             self.dock.set_folded(is_folded)
             self.actions_["dock"].setChecked(not is_folded)
+
+    def open_inspector(self) -> None:
+        """Show the inspector and let the person write there."""
+        if not self._inspector_wanted:
+            self.actions_["inspector"].setChecked(True)
+            self._toggle_inspector()
+        else:
+            self.inspector.take_focus()
+
+    def _toggle_inspector(self) -> None:
+        is_wanted = self.actions_["inspector"].isChecked()
+        self._inspector_wanted = is_wanted
+        had_focus = self.inspector.isAncestorOf(self.focusWidget())
+        self._right.setVisible(is_wanted)
+        if is_wanted:
+            self.inspector_opened.emit()
+            self.inspector.take_focus()
+        elif had_focus:
+            self.canvas.setFocus()
 
     def _toggle_canvas(self) -> None:
         alone = self.actions_["focus_chat"].isChecked()

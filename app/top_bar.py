@@ -46,6 +46,7 @@ class TopBar(QFrame):
         self.run.clicked.connect(actions["run"].trigger)
         self.stop = QPushButton("Stop", self)
         self.stop.clicked.connect(actions["stop"].trigger)
+        self.inspector_button = self._tool("inspector")
         self.menu_button = QToolButton(self)
         self.menu_button.setAccessibleName("Menu")
         self.menu_button.setToolTip("Menu")
@@ -117,6 +118,7 @@ class TopBar(QFrame):
         row.addSpacing(4)
         row.addWidget(self.run)
         row.addWidget(self.stop)
+        row.addWidget(self.inspector_button)
         row.addWidget(self.menu_button)
 
     def _follow_actions(self) -> None:
@@ -136,6 +138,7 @@ class TopBar(QFrame):
     def _dress(self) -> None:
         icons = self._theme.icons
         self.sidebar_button.setIcon(icons.icon("sidebar"))
+        self.inspector_button.setIcon(icons.icon("inspector"))
         self.menu_button.setIcon(icons.icon("menu"))
         self.run.setIcon(icons.icon("run", "on_accent", 14))
         self.stop.setIcon(icons.icon("stop", "failed", 14))

@@ -13,6 +13,7 @@ from PySide6.QtCore import QObject, QTimer
 from app.chat.rows import PROBLEMS
 from app.command_palette import CommandPalette
 from app.editing import Editing
+from app.inspecting import Inspecting
 from app.kit.dialogs import choose_file, confirm
 from app.kit.formats import plural
 from app.kit.tasks import Tasks
@@ -68,6 +69,7 @@ class Workbench(QObject):
             SwapStore(backend.data_dir / "swaps"),
             backend.data_dir / "workflows",
         )
+        self.inspecting = Inspecting(window, backend, self.tasks)
         self.palette = CommandPalette(window, window.sidebar.entries, self._open_file)
         self.steering = Steering(window, backend, self._presenter, self._do, self._start)
         self.librarian = Librarian(
@@ -257,6 +259,7 @@ class Workbench(QObject):
         if self._document.workflow is not workflow:
             return
         self._window.scene.show_problems(problems)
+        self.inspecting.show_problems(tuple(map(in_window_words, problems)))
         if not problems:
             presenter.draft.clear()
             presenter.draft.flush()

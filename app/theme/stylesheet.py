@@ -5,7 +5,7 @@ Widgets say what they are with the property `kind`; no rule names a single widge
 
 from __future__ import annotations
 
-from app.theme.tokens import RADIUS_CARD, RADIUS_FIELD, TEXT_PROSE, TEXT_SMALL, Tokens
+from app.theme.tokens import RADIUS_CARD, RADIUS_FIELD, TEXT_LIST, TEXT_PROSE, TEXT_SMALL, Tokens
 
 
 def stylesheet(t: Tokens) -> str:
@@ -40,6 +40,15 @@ QToolButton[kind="floating"] {{
 }}
 QFrame[kind="popover"] {{
     background: {c("raised")}; border: 1px solid {c("line_strong")}; border-radius: 12px;
+}}
+QLabel[kind="caption"] {{ color: {c("text")}; font-size: {TEXT_SMALL}px; font-weight: 600; }}
+QLabel[kind="form-section"] {{
+    color: {c("text_second")}; font-size: 11px; font-weight: 600;
+    border-top: 1px solid {c("hairline")}; margin-top: 8px; padding-top: 12px;
+}}
+QLabel[kind="wrong"] {{ color: {c("text")}; font-size: {TEXT_SMALL}px; }}
+QFrame[kind="schema-row"] {{
+    background: {c("code_ground")}; border: none; border-radius: {RADIUS_FIELD}px;
 }}
 QFrame[kind="line"] {{ background: {c("hairline")}; border: none; }}
 
@@ -96,6 +105,12 @@ QPushButton[kind="row"] {{
 QPushButton[kind="row"]:hover {{ background: {c("hover")}; }}
 QPushButton[kind="row"]:checked {{ background: {c("selected")}; }}
 QPushButton[kind="row"]:focus {{ border: 1px solid {c("accent")}; }}
+QPushButton[kind="problem"] {{
+    background: transparent; border: 1px solid {c("failed")}; border-radius: {RADIUS_FIELD}px;
+    padding: 0; max-height: 400px; text-align: left;
+}}
+QPushButton[kind="problem"]:hover {{ background: {c("hover")}; }}
+QPushButton[kind="problem"]:focus {{ border: 1px solid {c("accent")}; }}
 QPushButton[kind="level"] {{
     background: transparent; border: 1px solid transparent; border-radius: {RADIUS_FIELD}px;
     padding: 0 2px; min-width: 44px; color: {c("text_second")}; font-size: {TEXT_SMALL}px;
@@ -118,6 +133,25 @@ QLineEdit {{
 }}
 QLineEdit[kind="inline"] {{ padding: 0 5px; min-height: 22px; }}
 QLineEdit:focus {{ border: 1px solid {c("accent")}; }}
+QLineEdit:disabled {{ color: {c("text_second")}; background: transparent; }}
+QComboBox {{
+    background: {c("raised")}; color: {c("text")}; border: 1px solid {c("line_strong")};
+    border-radius: {RADIUS_FIELD}px; padding: 4px 24px 4px 8px; min-height: 18px;
+}}
+QComboBox:focus, QComboBox:on {{ border: 1px solid {c("accent")}; }}
+QComboBox:disabled {{ color: {c("text_second")}; background: transparent; }}
+QComboBox[writable="true"] {{ padding: 0 24px 0 0; min-height: 26px; }}
+QComboBox QLineEdit {{ border: none; background: transparent; padding: 0; }}
+QComboBox::drop-down {{ border: none; width: 26px; }}
+QComboBox::down-arrow {{ image: none; }}
+QComboBox QAbstractItemView {{
+    background: {c("raised")}; color: {c("text")}; border: 1px solid {c("line_strong")};
+    padding: 4px; outline: none;
+    selection-background-color: {c("selected")}; selection-color: {c("text")};
+}}
+QLineEdit[wrong="true"], QComboBox[wrong="true"], QPlainTextEdit[wrong="true"] {{
+    border: 1px solid {c("failed")};
+}}
 QFrame[kind="composer"] {{
     background: {c("raised")}; border: 1px solid {c("line_strong")};
     border-radius: {RADIUS_CARD}px;
@@ -127,10 +161,28 @@ QPlainTextEdit {{
     background: transparent; color: {c("text")}; border: none; font-size: {TEXT_PROSE}px;
     selection-background-color: {c("accent")}; selection-color: {c("on_accent")};
 }}
+QPlainTextEdit[kind="field"], QPlainTextEdit[kind="json"] {{
+    background: {c("raised")}; border: 1px solid {c("line_strong")};
+    border-radius: {RADIUS_FIELD}px; padding: 3px 4px; font-size: {TEXT_LIST}px;
+}}
+QPlainTextEdit[kind="json"] {{ font-size: {TEXT_SMALL}px; }}
+QPlainTextEdit[kind="field"]:focus, QPlainTextEdit[kind="json"]:focus {{
+    border: 1px solid {c("accent")};
+}}
 QPlainTextEdit[kind="code"] {{
     background: {c("code_ground")}; border-radius: {RADIUS_FIELD}px; padding: 6px;
     font-size: {TEXT_SMALL}px;
 }}
+QCheckBox {{ color: {c("text")}; background: transparent; spacing: 8px; padding: 2px 0; }}
+QCheckBox:disabled {{ color: {c("text_second")}; }}
+QCheckBox::indicator {{
+    width: 14px; height: 14px; border-radius: 4px; border: 1px solid {c("text_second")};
+    background: {c("raised")};
+}}
+QCheckBox::indicator:checked, QCheckBox::indicator:indeterminate {{
+    background: {c("accent")}; border-color: {c("accent")};
+}}
+QCheckBox::indicator:focus {{ border-color: {c("text")}; }}
 QRadioButton {{ color: {c("text")}; background: transparent; spacing: 8px; padding: 3px 0; }}
 QRadioButton::indicator {{
     width: 12px; height: 12px; border-radius: 7px; border: 1px solid {c("text_second")};

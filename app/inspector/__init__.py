@@ -1,0 +1,1 @@
+"""The panel at the right: forms over the selected node and over the workflow."""
