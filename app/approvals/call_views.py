@@ -12,7 +12,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
-from app.cli.visible import visible_lines
+from app.kit.visible import visible_lines
 from app.theme.theme import Theme
 from app.theme.tokens import Tokens
 

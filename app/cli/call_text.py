@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from app.cli.visible import visible_lines
+from app.kit.visible import visible_lines
 from engine.vocabulary.report import PendingApproval
 from engine.vocabulary.tools import CallPreview, FilePreview, RuleProposal, ToolTier
 

@@ -8,7 +8,7 @@ import os
 import sys
 from typing import Any, TextIO
 
-from app.cli.visible import visible, visible_json
+from app.kit.visible import visible, visible_json
 
 
 class OutputLost(Exception):

@@ -9,7 +9,7 @@ import typer
 
 from app.cli.console import stdout_is_terminal, write_json, write_text
 from app.cli.session import DataDir, Debug
-from app.cli.visible import visible, visible_lines
+from app.kit.visible import visible, visible_lines
 from engine.graph.difference import Difference, differences
 from orchestration.workflow_catalog import open_workflow
 

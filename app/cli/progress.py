@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, TextIO, cast
 
 from app.cli.console import Screen
-from app.cli.visible import visible
+from app.kit.visible import visible
 from engine.graph.workflow import Workflow
 from engine.vocabulary import events as ev
 from orchestration.runs.actor_board import actor_id

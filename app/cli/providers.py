@@ -9,7 +9,7 @@ import typer
 
 from app.cli.console import say, stdout_is_terminal, write_json
 from app.cli.session import DataDir, Debug, Session
-from app.cli.visible import visible
+from app.kit.visible import visible
 
 commands = typer.Typer(help="Providers: which are ready, and why not.", no_args_is_help=False)
 

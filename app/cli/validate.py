@@ -9,7 +9,7 @@ import typer
 
 from app.cli.console import say, stdout_is_terminal, write_json
 from app.cli.session import DataDir, Debug, Session
-from app.cli.visible import visible
+from app.kit.visible import visible
 from engine.graph.problems import Problem
 from engine.graph.validation import validate as validate_graph
 

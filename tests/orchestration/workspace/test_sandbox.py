@@ -101,17 +101,18 @@ def test_a_command_has_no_network_and_a_temporary_folder_of_its_own(
     folder: Path, tmp_path: Path
 ) -> None:
     outside = Path("/tmp") / f"openflow-outside-{os.getpid()}"
+    own = f"openflow-own-{os.getpid()}"
     outside.touch()
     try:
         script = (
             f"touch ran; grep -c : /proc/net/dev; [ -e {outside} ] || echo hidden; "
-            f"touch $TMPDIR/own && echo wrote; [ -S /run/docker.sock ] || echo no services"
+            f"touch $TMPDIR/{own} && echo wrote; [ -S /run/docker.sock ] || echo no services"
         )
         outcome = refusal_or_result(shell(script, folder), folder)
     finally:
         outside.unlink()
     judge(outcome, folder / "ran", "1\nhidden\nwrote\nno services\n")
-    assert not Path("/tmp/own").exists()
+    assert not (outside.parent / own).exists()
 
 
 def test_a_command_sees_no_other_process_and_leaves_none(folder: Path) -> None:

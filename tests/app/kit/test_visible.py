@@ -5,7 +5,7 @@ import json
 import pytest
 
 from app.cli.console import say
-from app.cli.visible import visible, visible_json
+from app.kit.visible import visible, visible_json
 
 HOSTILE = "a\x1b[2J\x1b]0;title\x07 \x9b31m\r\b\x7f\u202edcba\u2066\u2028\x85\nz"
 ACTIVE = "\x1b\x07\x9b\r\b\x7f\u202e\u2066\u2028\x85"
