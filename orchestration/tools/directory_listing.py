@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from orchestration.workspace import jailed_files
+from orchestration.workspace.paths import Workspace
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -26,9 +28,12 @@ class IgnoreRules:
         from pathspec import GitIgnoreSpec
 
         try:
-            lines = (folder / ".gitignore").read_text("utf-8", "replace").splitlines()
-        except OSError:  # there is none, or it cannot be read: then it says nothing
+            data = jailed_files.read_unless_link(folder / ".gitignore")
+        except (OSError, jailed_files.NotAFile):  # what cannot be read says nothing
             return self
+        if data is None:
+            return self
+        lines = data.decode("utf-8", "replace").splitlines()
         return IgnoreRules((*self._specs, (folder, GitIgnoreSpec.from_lines(lines))))
 
     def ignores(self, path: Path, *, is_folder: bool) -> bool:
@@ -41,7 +46,7 @@ class IgnoreRules:
         return False
 
 
-def list_folder(folder: Path, root: Path) -> list[str]:
+def list_folder(folder: Path, workspace: Workspace) -> list[str]:
     """Give the folder's entries to depth 2, sorted, folders with a final `/`.
 
     Hidden and ignored entries are left out; links to folders are named and not entered. After 200
@@ -49,17 +54,22 @@ def list_folder(folder: Path, root: Path) -> list[str]:
     replacement characters.
 
     Args:
-        folder: an existing folder.
-        root: where `.gitignore` files begin to count; a parent of `folder`, or itself.
+        folder: as the workspace gave it.
+        workspace: the jail; `.gitignore` files begin to count at its root.
+
+    Raises:
+        PathRefused: a part of the path has become a link since.
+        OSError: there is no such folder, or it cannot be listed.
     """
-    rules = _rules_above(folder, root)
-    entries: list[str] = []
-    for name in _walk(folder, "", rules, MAX_DEPTH):
-        if len(entries) == MAX_ENTRIES:
-            entries.append(f"[more than {MAX_ENTRIES} entries: list one of the folders above]")
-            break
-        entries.append(name)
-    return entries
+    rules = _rules_above(folder, workspace.root)
+    listed: list[str] = []
+    with jailed_files.opened_folder(workspace, folder) as opened:
+        for name in _walk(opened, folder, "", rules, MAX_DEPTH):
+            if len(listed) == MAX_ENTRIES:
+                listed.append(f"[more than {MAX_ENTRIES} entries: list one of the folders above]")
+                break
+            listed.append(name)
+    return listed
 
 
 def _rules_above(folder: Path, root: Path) -> IgnoreRules:
@@ -72,18 +82,20 @@ def _rules_above(folder: Path, root: Path) -> IgnoreRules:
     return IgnoreRules() if rules.ignores(folder, is_folder=True) else rules
 
 
-def _walk(folder: Path, prefix: str, rules: IgnoreRules, depth: int) -> Iterator[str]:
+def _walk(
+    opened: int | Path, folder: Path, prefix: str, rules: IgnoreRules, depth: int
+) -> Iterator[str]:
     rules = rules.with_folder(folder)
-    with os.scandir(folder) as found:
-        entries = sorted(found, key=lambda entry: entry.name)
-    for entry in entries:
+    for entry in jailed_files.entries(opened):
+        path = folder / entry.name
         is_folder = entry.is_dir(follow_symlinks=False)
-        if entry.name.startswith(".") or rules.ignores(Path(entry.path), is_folder=is_folder):
+        if entry.name.startswith(".") or rules.ignores(path, is_folder=is_folder):
             continue
         name = prefix + entry.name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
         yield name + ("/" if is_folder else "")
         if is_folder and depth > 1:
             try:
-                yield from _walk(Path(entry.path), f"{name}/", rules, depth - 1)
-            except PermissionError:
+                with jailed_files.opened_inner(opened, entry.name) as inner:
+                    yield from _walk(inner, path, f"{name}/", rules, depth - 1)
+            except OSError:  # it may not be read, or is no folder any more
                 yield f"{name}/[cannot be read]"

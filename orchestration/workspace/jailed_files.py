@@ -1,4 +1,4 @@
-"""Read, replace and remove files inside the jail, also while somebody swaps its paths for links.
+"""Read, list, replace and remove inside the jail, also while somebody swaps its paths for links.
 
 A path that `Workspace.resolve` gave has no link in it. Here it is walked folder by folder from the
 allowed one, following none, and what is done at its end is done in the folder that was reached.
@@ -35,6 +35,7 @@ _FOLDER = (
     | getattr(os, "O_NOFOLLOW", 0)
     | getattr(os, "O_CLOEXEC", 0)
 )
+_LIST = _FOLDER & ~getattr(os, "O_PATH", 0)
 _READ = (
     os.O_RDONLY
     | getattr(os, "O_NOFOLLOW", 0)
@@ -56,12 +57,13 @@ class ChangedMeanwhile(Exception):
         super().__init__("the file has changed")
 
 
-def read(workspace: Workspace, path: Path) -> bytes | None:
+def read(workspace: Workspace, path: Path, max_bytes: int = MAX_BYTES) -> bytes | None:
     """The bytes of a file, `None` where nothing is.
 
     Args:
         workspace: the jail.
         path: as `Workspace.resolve` gave it.
+        max_bytes: how large it may be.
 
     Raises:
         NotAFile: something else than a file of moderate size is there.
@@ -70,9 +72,64 @@ def read(workspace: Workspace, path: Path) -> bytes | None:
     """
     try:
         with _folder_of(workspace, path) as folder:
-            return _read_at(folder, path)[0]
+            return _read_at(folder, path, max_bytes)[0]
     except FileNotFoundError:
         return None
+
+
+def read_unless_link(path: Path) -> bytes | None:
+    """The bytes of a file of moderate size by its path; `None` where there is none.
+
+    Raises:
+        NotAFile: a link or something else is there.
+        OSError: it cannot be read.
+    """
+    return _read_at(None, path)[0]
+
+
+@contextlib.contextmanager
+def opened_folder(workspace: Workspace, path: Path) -> Iterator[int | Path]:
+    """A folder to be listed, opened; by its path where the system cannot list an open one.
+
+    Args:
+        workspace: the jail.
+        path: as `Workspace.resolve` gave it.
+
+    Raises:
+        PathRefused: a part of the path has become a link since.
+        OSError: there is no such folder, or it cannot be listed.
+    """
+    if path in workspace.folders:
+        yield path
+        return
+    with _folder_of(workspace, path) as parent:
+        if parent is None or os.scandir not in os.supports_fd:
+            yield path
+            return
+        folder = _step(workspace, path, parent, path.name, False, _LIST)
+        try:
+            yield folder
+        finally:
+            os.close(folder)
+
+
+def entries(folder: int | Path) -> list[os.DirEntry[str]]:
+    """What is in a folder, sorted by name."""
+    with os.scandir(folder) as found:
+        return sorted(found, key=lambda entry: entry.name)
+
+
+@contextlib.contextmanager
+def opened_inner(folder: int | Path, name: str) -> Iterator[int | Path]:
+    """A folder in an open one; an `OSError` where it has become a link meanwhile."""
+    if isinstance(folder, Path):
+        yield folder / name
+        return
+    inner = os.open(name, _LIST, dir_fd=folder)
+    try:
+        yield inner
+    finally:
+        os.close(inner)
 
 
 def replace(
@@ -173,9 +230,11 @@ def _folder_of(workspace: Workspace, path: Path, *, make: bool = False) -> Itera
         os.close(folder)
 
 
-def _step(workspace: Workspace, path: Path, folder: int, part: str, make: bool) -> int:
+def _step(
+    workspace: Workspace, path: Path, folder: int, part: str, make: bool, flags: int = _FOLDER
+) -> int:
     try:
-        return os.open(part, _FOLDER, dir_fd=folder)
+        return os.open(part, flags, dir_fd=folder)
     except FileNotFoundError:
         if not make:
             raise
@@ -197,31 +256,37 @@ def _is_link(folder: int, name: str) -> bool:
         return False
 
 
-def _read_at(folder: int | None, path: Path) -> tuple[bytes | None, os.stat_result | None]:
+def _read_at(
+    folder: int | None, path: Path, max_bytes: int = MAX_BYTES
+) -> tuple[bytes | None, os.stat_result | None]:
     name: str | Path = path if folder is None else path.name
     try:
         status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
         return None, None
-    _refuse_special(status)
+    _refuse_special(status, max_bytes)
     with os.fdopen(os.open(name, _READ, dir_fd=folder), "rb") as file:
         status = os.fstat(file.fileno())
-        _refuse_special(status)
-        data = file.read(MAX_BYTES + 1)
-    if len(data) > MAX_BYTES:
-        raise NotAFile(f"has more than {MAX_BYTES} bytes, which is too large to edit")
+        _refuse_special(status, max_bytes)
+        data = file.read(max_bytes + 1)
+    if len(data) > max_bytes:
+        raise _too_large(len(data), max_bytes)
     return data, status
 
 
-def _refuse_special(status: os.stat_result) -> None:
+def _too_large(size: int, max_bytes: int) -> NotAFile:
+    return NotAFile(f"has {size} bytes, and this tool takes files of at most {max_bytes}")
+
+
+def _refuse_special(status: os.stat_result, max_bytes: int) -> None:
     if stat.S_ISDIR(status.st_mode):
         raise NotAFile("is a folder")
     if stat.S_ISLNK(status.st_mode):
         raise NotAFile("is a link that leads nowhere")
     if not stat.S_ISREG(status.st_mode):
         raise NotAFile("is neither a file nor a folder")
-    if status.st_size > MAX_BYTES:
-        raise NotAFile(f"has {status.st_size} bytes, and at most {MAX_BYTES} can be edited")
+    if status.st_size > max_bytes:
+        raise _too_large(status.st_size, max_bytes)
 
 
 def _refuse_if_read_only(folder: int | None, path: Path, status: os.stat_result | None) -> None:

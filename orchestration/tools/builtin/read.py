@@ -6,7 +6,6 @@ import asyncio
 import codecs
 import os
 import re
-import stat
 from pathlib import Path
 
 from engine.vocabulary.tools import (
@@ -31,6 +30,7 @@ from orchestration.tools.tool import (
     ToolServices,
 )
 from orchestration.tools.web_page import fetch, is_web_address, split_web_selector
+from orchestration.workspace import jailed_files
 from orchestration.workspace.paths import PathRefused, Workspace
 from orchestration.workspace.plan_draft import PlanRefused
 
@@ -169,19 +169,27 @@ def _read_local(address: str, context: ToolContext) -> ToolOutput:
     try:
         if path.is_dir():
             return _read_folder(path, label, selection, workspace)
-        data = _read_file(path, label)
-    except FileNotFoundError:
+        data = jailed_files.read(workspace, path, MAX_FILE_BYTES)
+    except jailed_files.NotAFile as error:
         raise ToolFailure(
-            FailureKind.NOT_FOUND, f"there is no '{label}'", "list its folder to see what there is"
+            FailureKind.FAILED, f"'{label}' {error}", "search it, or look at it with a command"
         ) from None
+    except PathRefused as refusal:
+        raise _refused(refusal) from None
     except PermissionError:
         raise ToolFailure(
             FailureKind.PERMISSION_DENIED, f"the system does not let '{label}' be read"
         ) from None
+    except FileNotFoundError:
+        data = None
     except OSError as error:
         raise ToolFailure(
             FailureKind.FAILED, f"'{label}' cannot be read: {error.strerror or error}"
         ) from error
+    if data is None:
+        raise ToolFailure(
+            FailureKind.NOT_FOUND, f"there is no '{label}'", "list its folder to see what there is"
+        )
     output = _show_file(path, label, data, selection)
     context.services.files.saw(context.caller_id, path, data)
     return output
@@ -197,26 +205,13 @@ def _locate(address: str, workspace: Workspace) -> tuple[Path, Selection | None]
                 return found, None
         return workspace.resolve(path), selection
     except PathRefused as refusal:
-        raise ToolFailure(
-            FailureKind.PERMISSION_DENIED, str(refusal), "name a path in the execution folder"
-        ) from None
+        raise _refused(refusal) from None
 
 
-def _read_file(path: Path, label: str) -> bytes:
-    # A pipe is not waited for, and a link that took the file's place meanwhile is not followed.
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
-    with open(os.open(path, flags | getattr(os, "O_BINARY", 0)), "rb") as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise ToolFailure(FailureKind.FAILED, f"'{label}' is neither a file nor a folder")
-        data = b"" if status.st_size > MAX_FILE_BYTES else file.read(MAX_FILE_BYTES + 1)
-    if (size := max(status.st_size, len(data))) > MAX_FILE_BYTES:
-        raise ToolFailure(
-            FailureKind.FAILED,
-            f"'{label}' has {size} bytes, and read takes at most {MAX_FILE_BYTES}",
-            "search it for what you need",
-        )
-    return data
+def _refused(refusal: PathRefused) -> ToolFailure:
+    return ToolFailure(
+        FailureKind.PERMISSION_DENIED, str(refusal), "name a path in the execution folder"
+    )
 
 
 def _read_folder(
@@ -226,7 +221,7 @@ def _read_folder(
         raise ToolFailure(
             FailureKind.INVALID_ARGS, f"'{label}' is a folder", "read it without a selector"
         )
-    entries = list_folder(path, workspace.root) or ["[empty, or everything in it is ignored]"]
+    entries = list_folder(path, workspace) or ["[empty, or everything in it is ignored]"]
     return ToolOutput(
         "\n".join([f"¶{label} (directory)", *entries]), effects=_record(ReadRecord(label))
     )

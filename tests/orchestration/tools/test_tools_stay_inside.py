@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from orchestration.tools.builtin.read import READ
 from orchestration.tools.builtin.search import SEARCH
 from orchestration.tools.file_edits.file_memory import FileMemory
 from orchestration.tools.tool import Tool, ToolContext, ToolFailure
+from orchestration.workspace.paths import Workspace
 from tests.support.jail import SECRET, build_jail, lies_in, spelled_paths
 from tests.support.tool_bench import context_in, services
 
@@ -74,6 +76,49 @@ def test_searching_stays_inside(
     texts = data.draw(st.one_of(path, st.lists(path, min_size=1, max_size=3)))
     found = answer(tool, arguments | {"paths": texts}, context_in(jail))
     assert SECRET not in found
+
+
+class Swapped(Workspace):
+    """Its folder `a` becomes a link right after a path was looked up."""
+
+    __slots__ = ()
+
+    def resolve(self, text: str) -> Path:
+        real = super().resolve(text)
+        folder = self.root / "a"
+        if not folder.is_symlink():
+            folder.rename(self.root / "b")
+            folder.symlink_to(self.root.parent / "outside")
+        return real
+
+
+@pytest.mark.parametrize("path", ["a/file", "a/folder"])
+def test_a_folder_that_becomes_a_link_after_the_check_is_not_read_through(
+    tmp_path: Path, path: str
+) -> None:
+    root, outside = tmp_path / "root", tmp_path / "outside"
+    for folder in (root / "a" / "folder", outside / "folder"):
+        folder.mkdir(parents=True)
+    for file in (outside / "file", outside / "folder" / SECRET):
+        file.write_text(SECRET)
+    (root / "a" / "file").write_text("inside")
+    context = context_in(root, services=services(root, workspace=Swapped(root)))
+    found = answer(READ, {"path": path}, context)
+    assert found.startswith("[permission_denied]")
+    assert "has become a link" in found
+    assert SECRET not in found
+
+
+def test_rules_of_what_to_ignore_are_not_read_through_links_or_pipes(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    (root / "inner").mkdir(parents=True)
+    (tmp_path / "rules").write_text("seen\n")
+    (root / ".gitignore").symlink_to(tmp_path / "rules")
+    os.mkfifo(root / "inner" / ".gitignore")
+    for file in (root / "seen", root / "inner" / "seen"):
+        file.touch()
+    found = answer(LS, {"path": "."}, context_in(root))
+    assert found.split("\n")[1:] == ["inner/", "inner/seen", "seen"]
 
 
 def test_the_check_would_notice(jail: Path) -> None:
