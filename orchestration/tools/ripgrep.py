@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import functools
-import os
 import re
-import signal
-import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import cast
 
 from msgspec import Struct
 
-from orchestration.tools.streamed_program import program_of
+from orchestration.tools.streamed_program import Stop, program_of, stream
 
 TIME_LIMIT_S = 60.0
 
@@ -32,8 +24,6 @@ _ALWAYS = (
     # A glob that excludes says nothing about other files, so `.gitignore` goes on to count.
     "--glob=!.git",
 )
-_MAX_COMPLAINT_BYTES = 8192
-_SLICE = 8192
 _BINARY_NOTICE = re.compile(
     rb"[^\0]*?: (?:binary file matches|WARNING: stopped searching binary file after match)"
     rb' \(found "\\0" byte around offset \d+\)\n'
@@ -86,14 +76,15 @@ def ignore_options(folder: Path, *, hidden: bool, gitignore: bool) -> list[str]:
     return options
 
 
-async def find_matches(
+def find_matches(
     folder: Path,
     options: Sequence[str],
     pattern: str,
     roots: Sequence[str],
     take: Callable[[Match], bool],
+    stop: Stop,
 ) -> Ended:
-    """Search files line by line.
+    """Search files line by line. Blocks.
 
     Args:
         folder: the folder in which the program runs.
@@ -101,6 +92,7 @@ async def find_matches(
         pattern: a regular expression in Rust's dialect.
         roots: files and folders to search, absolute or beginning with `./`.
         take: is given each match as it comes; `False` ends the search.
+        stop: ends it from elsewhere.
 
     Raises:
         RipgrepError: the pattern is wrong.
@@ -116,18 +108,19 @@ async def find_matches(
         "--",
         *roots,
     ]
-    return await _run(folder, arguments, _MatchReader(take))
+    return _run(folder, arguments, _MatchReader(take), stop)
 
 
-async def find_files(
+def find_files(
     folder: Path,
     options: Sequence[str],
     roots: Sequence[str],
     take: Callable[[bytes], bool],
+    stop: Stop,
 ) -> Ended:
-    """List files, sorted by path; the arguments are those of `find_matches`."""
+    """List files, sorted by path; the arguments are those of `find_matches`. Blocks."""
     arguments = [*_ALWAYS, "--files", "--sort=path", *options, "--", *roots]
-    return await _run(folder, arguments, _PathReader(take))
+    return _run(folder, arguments, _PathReader(take), stop)
 
 
 class _PathReader:
@@ -166,109 +159,12 @@ class _MatchReader:
         return True
 
 
-class _Talk(asyncio.SubprocessProtocol):
-    """Reads the output a little at a time, and ends the program when nobody wants more.
-
-    Between two slices the event loop turns; while slices wait, the program does too.
-    """
-
-    def __init__(self, read: Callable[[bytes], bool]) -> None:
-        self._read = read
-        self._loop = asyncio.get_running_loop()
-        self._transport: asyncio.SubprocessTransport | None = None
-        self._waiting = b""
-        self._is_gone = False
-        self.ended: asyncio.Future[None] = self._loop.create_future()
-        self.complaint = b""
-        self.has_enough = False
-        self.fault: Exception | None = None
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.SubprocessTransport, transport)
-
-    def pipe_data_received(self, fd: int, data: bytes) -> None:
-        if fd == 2:
-            self.complaint = (self.complaint + data)[:_MAX_COMPLAINT_BYTES]
-        elif not self.has_enough:
-            if self._waiting:
-                self._waiting += data
-            else:
-                self._waiting = data
-                self._read_a_slice()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._is_gone = True
-        if self._transport is not None:
-            self._transport.close()
-        self._settle()
-
-    def stop(self) -> None:
-        """Kill the program if it still runs, and take nothing more from it."""
-        self.has_enough, self._waiting = True, b""
-        if self._transport is None or self._transport.get_returncode() is not None:
-            return
-        self._let_output_come(True)
-        if sys.platform == "win32":
-            self._transport.kill()
-        else:
-            # The transport's own way may take the exit status away from whoever waits for it.
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(self._transport.get_pid(), signal.SIGKILL)
-
-    def _read_a_slice(self) -> None:
-        data, self._waiting = self._waiting[:_SLICE], self._waiting[_SLICE:]
-        if data:
-            try:
-                goes_on = self._read(data)
-            except Exception as error:  # noqa: BLE001 - raised again by whoever waits for the end
-                self.fault, goes_on = error, False
-            if not goes_on:
-                self.stop()
-        self._let_output_come(not self._waiting)
-        if self._waiting:
-            self._loop.call_soon(self._read_a_slice)
-        else:
-            self._settle()
-
-    def _let_output_come(self, may_come: bool) -> None:
-        pipe = self._transport and self._transport.get_pipe_transport(1)
-        if isinstance(pipe, asyncio.ReadTransport) and not pipe.is_closing():
-            if may_come:
-                pipe.resume_reading()
-            else:
-                pipe.pause_reading()
-
-    def _settle(self) -> None:
-        if self._is_gone and not self._waiting and not self.ended.done():
-            self.ended.set_result(None)
-
-
-async def _run(folder: Path, arguments: Sequence[str], read: Callable[[bytes], bool]) -> Ended:
-    environment = {k: v for k, v in os.environ.items() if k != "RIPGREP_CONFIG_PATH"}
-    talk: _Talk
-    transport, talk = await asyncio.get_running_loop().subprocess_exec(
-        functools.partial(_Talk, read),
-        str(program()),
-        *arguments,
-        stdin=subprocess.DEVNULL,
-        cwd=folder,
-        env=environment,
-        creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
-    )
-    timed_out = False
-    try:
-        async with asyncio.timeout(TIME_LIMIT_S):
-            await asyncio.shield(talk.ended)
-    except TimeoutError:
-        timed_out = True
-    finally:
-        was_stopped = talk.has_enough
-        talk.stop()
-        await asyncio.shield(talk.ended)
-    if talk.fault is not None:
-        raise talk.fault
-    if timed_out or was_stopped:
-        return Ended(is_complete=False, timed_out=timed_out)
-    if transport.get_returncode() not in (0, 1) and talk.complaint:
-        raise RipgrepError(talk.complaint.decode("utf-8", "replace"))
-    return Ended(is_complete=True, had_errors=transport.get_returncode() not in (0, 1))
+def _run(
+    folder: Path, arguments: Sequence[str], read: Callable[[bytes], bool], stop: Stop
+) -> Ended:
+    ended = stream([str(program()), *arguments], folder, read, TIME_LIMIT_S, stop)
+    if ended.status is None:
+        return Ended(is_complete=False, timed_out=ended.timed_out)
+    if ended.status not in (0, 1) and ended.complaint:
+        raise RipgrepError(ended.complaint)
+    return Ended(is_complete=True, had_errors=ended.status not in (0, 1))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 
 from engine.vocabulary.tools import JsonObject, ToolConcurrency, ToolDefinition, ToolTier
@@ -19,7 +18,7 @@ from orchestration.tools.search_targets import (
     printed_name,
     search_targets,
 )
-from orchestration.tools.streamed_program import stoppable
+from orchestration.tools.streamed_program import Stop, stoppable
 from orchestration.tools.tool import (
     FailureKind,
     Inspected,
@@ -100,12 +99,17 @@ def _planned(plan: ChangePlan | ToolFailure) -> Tool:
 async def _plan(arguments: JsonObject, context: ToolContext) -> ChangePlan | ToolFailure:
     try:
         queries = _queries(arguments)
-        paths = arguments.get("paths") or ()
-        targets = await asyncio.to_thread(search_targets, paths, context.workspace)
-        await _refuse_empty(targets)
-        return await stoppable(lambda stop: plan_ast_edit(queries, targets, context, stop))
+        return await stoppable(lambda stop: _plan_with(queries, arguments, context, stop))
     except ToolFailure as failure:
         return failure
+
+
+def _plan_with(
+    queries: Sequence[Query], arguments: JsonObject, context: ToolContext, stop: Stop
+) -> ChangePlan:
+    targets = search_targets(arguments["paths"], context.workspace)
+    _refuse_empty(targets, stop)
+    return plan_ast_edit(queries, targets, context, stop)
 
 
 def _queries(arguments: JsonObject) -> list[Query]:
@@ -118,7 +122,7 @@ def _queries(arguments: JsonObject) -> list[Query]:
     return [checked_query("ast_edit", str(op["pat"]), lang, str(op["out"])) for op in ops]
 
 
-async def _refuse_empty(targets: SearchTargets) -> None:
+def _refuse_empty(targets: SearchTargets, stop: Stop) -> None:
     """Refuse patterns that no file matches: they are more likely wrong than meant so."""
     if not targets.targets:
         raise _no_files()
@@ -132,9 +136,9 @@ async def _refuse_empty(targets: SearchTargets) -> None:
         return not found
 
     hidden = any(target.glob and target.glob.names_hidden for target in targets.targets)
-    options = await asyncio.to_thread(ignore_options, targets.folder, hidden=hidden, gitignore=True)
-    await find_files(targets.folder, options, targets.roots(), take)
-    if not found:
+    options = ignore_options(targets.folder, hidden=hidden, gitignore=True)
+    find_files(targets.folder, options, targets.roots(), take, stop)
+    if not (found or stop.is_set):
         raise _no_files()
 
 

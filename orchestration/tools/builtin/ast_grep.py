@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from engine.vocabulary.tools import JsonObject, ToolConcurrency, ToolDefinition, ToolTier
 from orchestration.tools.ast_grep_process import (
     TIME_LIMIT_S,
@@ -14,7 +12,7 @@ from orchestration.tools.ast_grep_process import (
     find_code,
 )
 from orchestration.tools.builtin.read import INTENT
-from orchestration.tools.search_targets import PATHS_SCHEMA, SearchTargets, search_targets
+from orchestration.tools.search_targets import PATHS_SCHEMA, search_targets
 from orchestration.tools.streamed_program import Stop, stoppable
 from orchestration.tools.text_view import ELLIPSIS
 from orchestration.tools.tool import FailureKind, Tool, ToolContext, ToolFailure, ToolOutput
@@ -59,13 +57,13 @@ DEFINITION = ToolDefinition(
 async def ast_grep(arguments: JsonObject, context: ToolContext) -> ToolOutput:
     """Answer one call."""
     query = checked_query("ast_grep", str(arguments["pat"]), arguments.get("lang"))
-    targets = await asyncio.to_thread(search_targets, arguments["paths"], context.workspace)
+    return await stoppable(lambda stop: _find(query, arguments, context.workspace, stop))
+
+
+def _find(query: Query, arguments: JsonObject, workspace: Workspace, stop: Stop) -> ToolOutput:
+    targets = search_targets(arguments["paths"], workspace)
     if not targets.targets:
         return ToolOutput(NO_MATCHES)
-    return await stoppable(lambda stop: _find(query, targets, context.workspace, stop))
-
-
-def _find(query: Query, targets: SearchTargets, workspace: Workspace, stop: Stop) -> ToolOutput:
     matches = _Matches(workspace)
     found = find_code("ast_grep", query, targets, matches.take, stop)
     lines = matches.lines()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from engine.vocabulary.tools import JsonObject, ToolConcurrency, ToolDefinition, ToolTier
 from orchestration.tools.builtin.read import INTENT
 from orchestration.tools.builtin.search import is_cacheable
@@ -15,6 +13,7 @@ from orchestration.tools.search_targets import (
     search_targets,
     shown_name,
 )
+from orchestration.tools.streamed_program import Stop, stoppable
 from orchestration.tools.tool import FailureKind, Tool, ToolContext, ToolFailure, ToolOutput
 from orchestration.workspace.paths import Workspace
 
@@ -41,14 +40,18 @@ DEFINITION = ToolDefinition(
 
 async def find(arguments: JsonObject, context: ToolContext) -> ToolOutput:
     """Answer one call."""
-    targets = await asyncio.to_thread(search_targets, arguments["paths"], context.workspace)
+    return await stoppable(lambda stop: _find(arguments, context.workspace, stop))
+
+
+def _find(arguments: JsonObject, workspace: Workspace, stop: Stop) -> ToolOutput:
+    targets = search_targets(arguments["paths"], workspace)
     if not targets.targets:
         return ToolOutput(NOTHING)
     hidden = any(t.glob is not None and t.glob.names_hidden for t in targets.targets)
     options = ignore_options(targets.folder, hidden=hidden, gitignore=True)
-    paths = _Paths(targets, context.workspace)
+    paths = _Paths(targets, workspace)
     try:
-        ended = await find_files(targets.folder, options, targets.roots(), paths.take)
+        ended = find_files(targets.folder, options, targets.roots(), paths.take, stop)
     except RipgrepError as error:
         raise ToolFailure(FailureKind.FAILED, f"find: {str(error).strip()}") from None
     lines = paths.lines()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 
 from engine.vocabulary.tools import JsonObject, ToolConcurrency, ToolDefinition, ToolTier
@@ -21,6 +20,7 @@ from orchestration.tools.search_targets import (
     search_targets,
     shown_name,
 )
+from orchestration.tools.streamed_program import Stop, stoppable
 from orchestration.tools.text_view import ELLIPSIS
 from orchestration.tools.tool import FailureKind, Tool, ToolContext, ToolFailure, ToolOutput
 from orchestration.workspace.paths import Workspace
@@ -66,7 +66,11 @@ _COLUMNS = ("--max-columns=2000", "--max-columns-preview")
 async def search(arguments: JsonObject, context: ToolContext) -> ToolOutput:
     """Answer one call."""
     pattern = _checked(arguments["pattern"])
-    targets = await asyncio.to_thread(search_targets, arguments["paths"], context.workspace)
+    return await stoppable(lambda stop: _search(pattern, arguments, context.workspace, stop))
+
+
+def _search(pattern: str, arguments: JsonObject, workspace: Workspace, stop: Stop) -> ToolOutput:
+    targets = search_targets(arguments["paths"], workspace)
     if not targets.targets:
         return ToolOutput(NO_MATCHES)
     gitignore = arguments.get("gitignore") is not False
@@ -74,9 +78,10 @@ async def search(arguments: JsonObject, context: ToolContext) -> ToolOutput:
     options += ignore_options(targets.folder, hidden=True, gitignore=gitignore)
     if arguments.get("i"):
         options.append("--ignore-case")
-    matches = _Matches(targets, context.workspace)
+    matches = _Matches(targets, workspace)
+    roots = targets.roots()
     try:
-        ended = await find_matches(targets.folder, options, pattern, targets.roots(), matches.take)
+        ended = find_matches(targets.folder, options, pattern, roots, matches.take, stop)
     except RipgrepError as error:
         raise _refusal(str(error)) from None
     lines = matches.lines()
