@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from providers.config import ProviderConfig
 from providers.sdk_client import (
@@ -17,6 +17,7 @@ from providers.sdk_client import (
 
 if TYPE_CHECKING:
     import httpx2
+    from anthropic import AsyncStream
 
 _KEY_HEADER = "x-api-key"
 
@@ -50,7 +51,7 @@ class AnthropicClient:
             http_client=http,
             open_telemetry=False,
         )
-        self._stream_cls = anthropic.AsyncStream[object]
+        self._stream_cls: Any = _stream_class()
         omitted = headers_to_omit(
             config,
             header_names_in_environment("ANTHROPIC_CUSTOM_HEADERS"),
@@ -66,7 +67,7 @@ class AnthropicClient:
 
     async def open(self, path: str, content: bytes) -> SdkStream:
         """Send a request and return when its reply begins."""
-        return await self._client.post(
+        stream: SdkStream = await self._client.post(
             path,
             cast_to=object,
             content=content,
@@ -74,6 +75,7 @@ class AnthropicClient:
             stream=True,
             stream_cls=self._stream_cls,
         )
+        return stream
 
     async def models(self) -> object:
         """The endpoint's list of models, as it sends it."""
@@ -83,3 +85,12 @@ class AnthropicClient:
             options={"headers": self._headers, "timeout": MODELS_TIMEOUT_S},
         )
         return decoded(reply)
+
+
+def _stream_class() -> type[AsyncStream[object]]:
+    from anthropic import AsyncStream
+
+    class PlainStream(AsyncStream[object]):
+        has_end_mark = False
+
+    return PlainStream

@@ -1,9 +1,24 @@
-"""The arguments of a call: strict parsing first, then what may be undone, by name."""
+"""The arguments of a call: strict parsing first, then what may be undone, by name.
+
+The rungs of the ladder, each tried only where the ones above have failed, and each named in the
+record of what was repaired:
+
+1. strict JSON, as it stands;
+2. several whole objects in a row: calls that a server glued together, or one that it repeated;
+3. differences of notation and a second encoding (`lenient_json`): the last rung for a call that
+   changes anything;
+4. what can only be meant in one way (`tolerant_json`), for calls that only read;
+5. words without quotes and prose around the object, for what is checked against a schema.
+
+Everything here is pure and takes time in proportion to the text, two microseconds a character at
+most. No rung closes a string or adds a bracket, so a text that was cut off stays unreadable.
+"""
 
 from __future__ import annotations
 
 import json
 import re
+from enum import IntEnum
 from typing import Any
 
 from msgspec import Struct
@@ -19,15 +34,14 @@ from providers.lenient_json import (
     refuse_constant,
     strict_notation,
 )
+from providers.tolerant_json import tolerant_text
 
 DOUBLE_ENCODING = "double_encoding"
 CODE_FENCE = "code_fence"
 SPLIT_OBJECTS = "split_objects"
 REPEATED_OBJECT = "repeated_object"
-GUESSED = "guessed"
+EMPTY_START = "empty_start"
 
-MAX_GUESSED_BYTES = 1024
-_MAX_GUESSED_BRACKETS = 48
 _MAX_LEVELS = 2
 _FENCE = re.compile(r"\A```[\w-]*[ \t]*\n(.*?)\n?```\Z", re.DOTALL)
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -61,39 +75,29 @@ class _Undecodable(Exception):
         self.problem = problem
 
 
-def decode_arguments(raw: Any, *, unwrap_fences: bool = False) -> Decoded:
+class Latitude(IntEnum):
+    """How far the text of a call's arguments may be from JSON."""
+
+    ENCODING = 0
+    """Encodings are undone: for calls that change something."""
+    NOTATION = 1
+    """Also what can only be meant in one way: for calls that only read."""
+    CHECKED = 2
+    """Also words without quotes: for what is checked against a schema and does nothing else."""
+
+
+def decode_arguments(raw: Any, latitude: Latitude = Latitude.ENCODING) -> Decoded:
     """Decode arguments as a wire delivered them: a text, an object or nothing.
 
-    Whatever is not strict JSON may still differ from it in notation only (see `lenient_json`), be
-    encoded twice, or be several whole objects in a row. With `unwrap_fences` a Markdown fence
-    around it is taken off too. An empty text means an object without members.
+    An empty text means an object without members.
     """
     repairs: list[str] = []
     try:
-        values = _values(raw, repairs, unwrap_fences=unwrap_fences)
+        values = _values(raw, repairs, latitude)
         objects = tuple(_as_object(value) for value in values)
     except _Undecodable as error:
         return Decoded(problem=error.problem.message, unterminated=error.problem.unterminated)
     return Decoded(objects, repairs=tuple(dict.fromkeys(repairs)))
-
-
-def guess_object(text: str) -> JsonObject | None:
-    """An object that the text may have meant to be, found by `json_repair`.
-
-    Only for what is checked against a schema afterwards. Long or deeply bracketed texts are not
-    tried: the time it takes grows with their square. Runs long enough to want a thread.
-    """
-    if len(text.encode("utf-8", "surrogatepass")) > MAX_GUESSED_BYTES:
-        return None
-    if sum(text.count(bracket) for bracket in "{}[]") > _MAX_GUESSED_BRACKETS:
-        return None
-    from json_repair import repair_json
-
-    try:
-        repaired = parse(str(repair_json(text)))
-    except ValueError:
-        return None
-    return repaired if isinstance(repaired, dict) and repaired else None
 
 
 def capped(text: str) -> str:
@@ -101,18 +105,18 @@ def capped(text: str) -> str:
     return text[: MAX_CANDIDATE_BYTES + 1]
 
 
-def _values(raw: Any, repairs: list[str], *, unwrap_fences: bool) -> list[Any]:
+def _values(raw: Any, repairs: list[str], latitude: Latitude) -> list[Any]:
     if not isinstance(raw, str):
         return [_copied(raw)]
     text = raw.strip().removeprefix("\ufeff")
     for _ in range(_MAX_LEVELS):
         if not text:
             return [{}]
-        fence = _FENCE.match(text) if unwrap_fences else None
+        fence = _FENCE.match(text) if latitude > Latitude.ENCODING else None
         if fence is not None:
             repairs.append(CODE_FENCE)
             text = fence.group(1)
-        values = _parsed(text, repairs)
+        values = _parsed(text, repairs, latitude)
         if len(values) != 1 or not isinstance(values[0], str):
             return values
         repairs.append(DOUBLE_ENCODING)
@@ -120,20 +124,31 @@ def _values(raw: Any, repairs: list[str], *, unwrap_fences: bool) -> list[Any]:
     return values
 
 
-def _parsed(text: str, repairs: list[str]) -> list[Any]:
+def _parsed(text: str, repairs: list[str], latitude: Latitude) -> list[Any]:
     try:
         return [_whole_characters(parse(text), text)]
     except ValueError as error:
         if isinstance(error, json.JSONDecodeError) and error.msg == "Extra data":
-            glued = _glued(text)
+            glued = _glued(text, repairs)
             if glued:
-                repairs.append(SPLIT_OBJECTS if len(glued) > 1 else REPEATED_OBJECT)
                 return [_whole_characters(value, text) for value in glued]
-    strict = strict_notation(text)
-    if isinstance(strict, JsonProblem):
-        raise _Undecodable(strict)
-    repairs.extend(strict.repairs)
-    return [_whole_characters(_strictly(strict), text)]
+    rewritten = strict_notation(text)
+    if isinstance(rewritten, JsonProblem) and latitude > Latitude.ENCODING:
+        rewritten = _tolerated(text, rewritten, latitude)
+    if isinstance(rewritten, JsonProblem):
+        raise _Undecodable(rewritten)
+    repairs.extend(rewritten.repairs)
+    return [_whole_characters(_strictly(rewritten), text)]
+
+
+def _tolerated(text: str, problem: JsonProblem, latitude: Latitude) -> StrictText | JsonProblem:
+    """The text as it was meant, or the problem that strict reading has found in it."""
+    if problem.unterminated:
+        return problem
+    tolerant = tolerant_text(text, bare_words=latitude is Latitude.CHECKED)
+    if isinstance(tolerant, JsonProblem) and not tolerant.unterminated:
+        return problem
+    return tolerant
 
 
 def _strictly(strict: StrictText) -> Any:
@@ -143,7 +158,7 @@ def _strictly(strict: StrictText) -> Any:
         raise _Undecodable(JsonProblem(f"not valid JSON ({error})")) from None
 
 
-def _glued(text: str) -> list[JsonObject]:
+def _glued(text: str, repairs: list[str]) -> list[JsonObject]:
     """The objects that the text is made of; empty unless it is made of whole objects only."""
     if nesting_exceeds(text, MAX_DEPTH):
         return []
@@ -158,8 +173,17 @@ def _glued(text: str) -> list[JsonObject]:
         found.append(value)
         while at < len(text) and text[at].isspace():
             at += 1
+    # Some servers begin every call with an empty object, before its arguments come.
+    meant = found[1:] if not found[0] and len(found) > 1 and found[1] else found
+    if len(meant) < len(found):
+        repairs.append(EMPTY_START)
     # A server that sends the whole arguments once more at the end means one call, not two.
-    return found[:1] if all(value == found[0] for value in found) else found
+    if len(meant) > 1 and all(value == meant[0] for value in meant):
+        meant = meant[:1]
+        repairs.append(REPEATED_OBJECT)
+    elif len(meant) > 1:
+        repairs.append(SPLIT_OBJECTS)
+    return meant
 
 
 def _copied(raw: Any) -> Any:

@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from engine.vocabulary.messages import WireCall
-from engine.vocabulary.tools import HARNESS_TOOLS, JsonObject
-from providers.arguments import Decoded, capped, decode_arguments
+from engine.vocabulary.tools import HARNESS_TOOLS, JsonObject, ToolDefinition, ToolTier
+from providers.arguments import Decoded, Latitude, capped, decode_arguments
 from providers.lenient_json import parse
 from providers.surrogates import rejoined
 
 NAMELESS = "unnamed_tool"
 
+_LONGEST_NAME = 256
+_MOST_ATTEMPTS = 64
+
 
 class CallSlot:
     """One call under construction."""
 
-    __slots__ = ("_arguments", "_names", "_object", "call_id", "extra")
+    __slots__ = ("_attempts", "_names", "_pieces", "call_id", "extra")
 
     def __init__(self, call_id: str | None = None) -> None:
         self.call_id = call_id
         self.extra: JsonObject | None = None
         self._names: list[str] = []
-        self._arguments: list[str] = []
-        self._object: Any = None
+        self._pieces: list[Any] = []
+        self._attempts = 0
 
     def add_name(self, name: str) -> None:
         """Take a piece of the name, or the name once more."""
@@ -33,54 +36,92 @@ class CallSlot:
 
     def add_arguments(self, piece: Any) -> None:
         """Take a piece of the argument text, or arguments that are decoded already."""
-        if isinstance(piece, str):
-            self._arguments.append(piece)
-        elif piece is not None:
-            self._object = piece
+        if piece is not None and piece != "":
+            self._pieces.append(piece)
 
     def set_arguments(self, text: str) -> None:
         """Replace what was collected by the whole text."""
-        self._arguments = [text]
+        self._pieces = [text]
 
     @property
     def raw(self) -> str:
-        """The argument text as far as it has come."""
-        if self._object is not None:
-            return json.dumps(self._object)
-        return rejoined("".join(self._arguments))
+        """The argument text as far as it has come; decoded pieces as text in their place."""
+        return rejoined("".join([p if isinstance(p, str) else json.dumps(p) for p in self._pieces]))
 
     @property
     def is_whole(self) -> bool:
-        """Whether the arguments so far are a complete object."""
-        if self._object is not None:
-            return True
-        if not self._arguments or not self._arguments[-1].rstrip().endswith("}"):
+        """Whether the arguments so far are a complete object.
+
+        Gives up on a call that has looked like one again and again and was none: objects that end
+        up in one slot are told apart when they are decoded.
+        """
+        last = self._pieces[-1] if self._pieces else ""
+        if not isinstance(last, str):
+            return len(self._pieces) == 1
+        if not last.rstrip().endswith("}") or self._attempts >= _MOST_ATTEMPTS:
             return False
+        self._attempts += 1
         try:
-            return isinstance(parse("".join(self._arguments)), dict)
-        except ValueError:
+            return isinstance(parse(self.raw), dict)
+        except (ValueError, RecursionError):
             return False
+
+    @property
+    def has_name(self) -> bool:
+        """Whether any of the name has come."""
+        return any(self._names)
+
+    @property
+    def size(self) -> int:
+        """Characters of the arguments so far; decoded pieces count for nothing."""
+        return sum(len(piece) for piece in self._pieces if isinstance(piece, str))
 
     @property
     def has_arguments(self) -> bool:
         """Whether any arguments have come."""
-        return self._object is not None or any(self._arguments)
+        return bool(self._pieces)
 
     def name(self, offered: Collection[str]) -> str:
-        """The name, which may have come in pieces, once with every piece, or growing."""
+        """The name, which may have come in pieces, once with every piece, or growing.
+
+        Empty where it can be read in two ways that both name a tool.
+        """
         joined = "".join(self._names)
-        if joined in offered:
-            return joined
         name = ""
         for piece in self._names:
             name = piece if piece.startswith(name) else name + piece
-        return name
+            if len(name) > _LONGEST_NAME:
+                break
+        if joined in offered:
+            return joined if name == joined or name not in offered else ""
+        return name[:_LONGEST_NAME]
 
-    def decoded(self, name: str) -> Decoded:
-        """The arguments; a harness tool's may be wrapped in a fence."""
-        raw = self._object if self._object is not None else self.raw
-        harness = any(tool in name for tool in HARNESS_TOOLS)
-        return decode_arguments(raw, unwrap_fences=harness)
+    def shown(self) -> str:
+        """The argument text for those who repair it, cut where it is too long to be kept."""
+        try:
+            return capped(self.raw)
+        except RecursionError:
+            return ""
+
+    def decoded(self, latitude: Latitude) -> Decoded:
+        """The arguments, as far from JSON as they may be."""
+        if len(self._pieces) == 1:
+            piece = self._pieces[0]
+            return decode_arguments(rejoined(piece) if isinstance(piece, str) else piece, latitude)
+        try:
+            return decode_arguments(self.raw, latitude)
+        except RecursionError:
+            return Decoded(problem="the arguments are nested too deeply")
+
+
+def latitude_for(name: str, tools: Iterable[ToolDefinition]) -> Latitude:
+    """How far from JSON the arguments of a call may be: a call that changes things, hardly."""
+    if any(harness in name for harness in HARNESS_TOOLS):
+        return Latitude.CHECKED
+    for tool in tools:
+        if tool.name == name and tool.tier is ToolTier.READ:
+            return Latitude.NOTATION
+    return Latitude.ENCODING
 
 
 class CallAssembly:
@@ -97,9 +138,9 @@ class CallAssembly:
     def __iter__(self) -> Iterator[CallSlot]:
         return iter(self._slots)
 
-    def knows(self, key: Any) -> bool:
-        """Whether a slot has been opened under this key."""
-        return key in self._by_key
+    def opened(self) -> CallSlot:
+        """A new slot, for a wire that finds its slots by itself."""
+        return self._open(None)
 
     def at(self, key: Any, call_id: str | None = None) -> CallSlot:
         """The slot that a wire names by a key of its own; opened if it is new."""
@@ -114,7 +155,8 @@ class CallAssembly:
         """Take a piece of a call as Chat Completions deliver it.
 
         Servers leave out the index, start it at one, use the same for all calls, repeat id and
-        name with every piece, or give neither; a piece that names nothing continues the last call.
+        name with every piece, make up a new id for each, or give neither; a piece that names
+        nothing continues the last call.
         """
         slot = self._slot_for(index, call_id, name, arguments)
         if name:
@@ -126,13 +168,20 @@ class CallAssembly:
         """The names of all calls, complete or not."""
         return tuple(slot.name(offered) or NAMELESS for slot in self._slots)
 
-    def wire_calls(self, offered: Collection[str]) -> tuple[list[WireCall], bool]:
-        """The calls, and whether one of them was cut off."""
+    def wire_calls(
+        self, offered: Collection[str], tools: Sequence[ToolDefinition]
+    ) -> tuple[list[WireCall], bool]:
+        """The calls, and whether one of them was cut off.
+
+        Args:
+            offered: the names of all tools that were offered.
+            tools: the executable ones among them.
+        """
         calls: list[WireCall] = []
         cut_off = False
         for slot in self._slots:
             name = slot.name(offered) or NAMELESS
-            decoded = slot.decoded(name)
+            decoded = slot.decoded(latitude_for(name, tools))
             cut_off = cut_off or decoded.unterminated
             if not decoded.objects:
                 calls.append(
@@ -140,7 +189,7 @@ class CallAssembly:
                         name,
                         None,
                         slot.call_id,
-                        raw_arguments=capped(slot.raw),
+                        raw_arguments=slot.shown(),
                         arguments_error=decoded.problem,
                     )
                 )
@@ -165,7 +214,7 @@ class CallAssembly:
         says_nothing_new = index is None or not (call_id or name)
         if current is None and says_nothing_new and self._slots:
             current = self._slots[-1]
-        if current is None or self._begins_another(current, call_id, name, arguments):
+        if current is None or _begins_another(current, index, call_id, name, arguments):
             current = self._open(call_id)
             if index is not None:
                 self._by_key[index] = current
@@ -174,12 +223,16 @@ class CallAssembly:
             self._by_id[call_id] = current
         return current
 
-    @staticmethod
-    def _begins_another(
-        current: CallSlot, call_id: str | None, name: str | None, arguments: Any
-    ) -> bool:
-        if not name:
-            return False
-        if call_id and current.call_id:
-            return True
+
+def _begins_another(
+    current: CallSlot, index: int | None, call_id: str | None, name: str | None, arguments: Any
+) -> bool:
+    """Whether a piece that may belong to the current call is the first one of another."""
+    has_new_id = bool(call_id and current.call_id)
+    if not name:
+        # Some servers make up a new id for every piece, so an index counts for more.
+        return has_new_id and (index is None or (bool(arguments) and current.is_whole))
+    if not has_new_id:
         return bool(arguments) and current.is_whole
+    goes_on = isinstance(arguments, str) and arguments and not arguments.lstrip().startswith("{")
+    return not (goes_on and current.has_arguments and not current.is_whole)

@@ -18,6 +18,8 @@ class ChatReader:
         self._builder = builder
         self._details: list[JsonObject] = []
         self._extras: JsonObject = {}
+        self._index: Any = None
+        self._has_begun = False
 
     def feed(self, chunk: JsonObject) -> None:
         """Take a chunk.
@@ -32,7 +34,9 @@ class ChatReader:
         if isinstance(groq, dict):
             self._builder.count(_usage(groq.get("usage")))
         for choice in objects_in(chunk.get("choices")):
-            if choice.get("index") in (None, 0):
+            if not self._has_begun:
+                self._has_begun, self._index = True, choice.get("index")
+            if choice.get("index") in (None, self._index):
                 self._choice(choice)
 
     def feed_whole(self, completion: JsonObject) -> None:
@@ -54,12 +58,18 @@ class ChatReader:
         if isinstance(delta, dict):
             self._delta(delta)
         message = choice.get("message")
-        if isinstance(message, dict) and not self._builder.content_kinds():
-            # Some servers end a stream with the whole message, some send nothing else.
-            self._delta(message)
+        if isinstance(message, dict):
+            self._whole_message(message)
         reason = choice.get("finish_reason")
         if isinstance(reason, str) and reason:
             self._builder.end(reason)
+
+    def _whole_message(self, message: JsonObject) -> None:
+        """Some servers end a stream with the whole message, some send nothing else."""
+        if self._builder.content_kinds():
+            calls = ("tool_calls", "function_call")
+            message = {} if self._builder.calls else {name: message.get(name) for name in calls}
+        self._delta(message)
 
     def _delta(self, delta: JsonObject) -> None:
         builder = self._builder

@@ -38,9 +38,9 @@ def chat_body(request: AgentRequest, context: MappingContext) -> Body:
             "messages": _messages(request, context),
             "tools": tools or None,
             "tool_choice": _CHOICES[context.requires_call(request)] if tools else None,
-            "stream": True,
+            "stream": context.streams,
             "stream_options": None
-            if Quirk.NO_STREAM_USAGE in context.quirks
+            if Quirk.NO_STREAM_USAGE in context.quirks or not context.streams
             else {"include_usage": True},
             limit_field: context.max_tokens(request),
             **_reasoning_options(request, context),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import accumulate
 from typing import Any, NoReturn
 
 from msgspec import Struct
@@ -21,15 +22,26 @@ TRAILING_COMMAS = "trailing_commas"
 MAX_DEPTH = 100
 """How deeply arrays and objects may be nested: deeper values break those who handle them later."""
 
+_WORD = r"""[^\s{}\[\]:,"']"""
 _TOKEN = re.compile(
-    r"""(?P<space>\s++)
-      | (?P<mark>[{}\[\]:,])
+    rf"""(?P<plain>(?:
+            [\s{{}}\[\]:]++
+          | ,(?!\s*+[}}\]])
+          | "[^"\\\x00-\x1f]*+"
+          | (?!(?:True|False|None)(?!{_WORD})){_WORD}++
+        )++)
+      | (?P<comma>,)
       | (?P<string>"[^"\\]*+(?:\\.[^"\\]*+)*+"|'[^'\\]*+(?:\\.[^'\\]*+)*+')
       | (?P<open>["'])
-      | (?P<word>[^\s{}\[\]:,"']++)
+      | (?P<word>{_WORD}++)
     """,
     re.VERBOSE | re.DOTALL,
 )
+_STRING = re.compile(
+    r"""\"[^"\\]*+(?:\\.[^"\\]*+)*+\"|'[^'\\]*+(?:\\.[^'\\]*+)*+'|["'].*+""", re.DOTALL
+)
+_STEPS = {ord("{"): 1, ord("["): 1, ord("}"): -1, ord("]"): -1}
+_NO_BRACKETS = bytes(code for code in range(128) if code not in _STEPS)
 _CONTROL = re.compile(r"[\x00-\x1f]")
 _ESCAPE = re.compile(r'\\x[0-9a-fA-F]{2}|\\.|"', re.DOTALL)
 _WORDS = {"True": "true", "False": "false", "None": "null"}
@@ -38,6 +50,9 @@ _BEGINNINGS = frozenset(
     for word in ("true", "false", "null", "True", "False", "None")
     for end in range(1, len(word))
 )
+_MAY_GO_ON = "".join(sorted({*"".join(_BEGINNINGS), *"0123456789.eE+-"}))
+_NOTHING_BEFORE = frozenset(["", "{", "[", ",", ":"])
+_BEFORE_WORD = frozenset("{}[]:,\"' \t\r\n")
 _NUMBER_BEGINNING = re.compile(r"-?\d*(?:\.\d*)?(?:[eE][+-]?\d*)?")
 
 
@@ -70,49 +85,40 @@ def nesting_exceeds(text: str, limit: int) -> bool:
     """Whether brackets outside of strings are nested beyond `limit`."""
     if text.count("{") + text.count("[") <= limit:
         return False
-    depth = 0
-    for token in _TOKEN.finditer(text):
-        if token.lastgroup == "mark":
-            mark = token.group()
-            depth += (mark in "{[") - (mark in "}]")
-            if depth > limit:
-                return True
-    return False
+    brackets = _STRING.sub("", text).encode("ascii", "ignore").translate(None, _NO_BRACKETS)
+    return max(accumulate(map(_STEPS.__getitem__, brackets)), default=0) > limit
 
 
 def strict_notation(text: str) -> StrictText | JsonProblem:
     """Rewrite a text in strict notation, or say what stands in the way."""
     pieces: list[str] = []
     repairs: set[str] = set()
+    before: str | None = None
     for token in _TOKEN.finditer(text):
         kind, piece = token.lastgroup, token.group()
-        if kind == "space":
-            continue
         if kind == "open":
             return _cut_off("".join(pieces) + '"') or problem_in(text)
+        if kind == "comma":
+            if before == "plain" and pieces[-1].rstrip()[-1:] in _NOTHING_BEFORE:
+                return problem_in(text)
+            repairs.add(TRAILING_COMMAS)
+            continue
         if kind == "string":
-            rewritten = _strict_string(piece, repairs)
+            rewritten = strict_string(piece, repairs)
             if rewritten is None:
                 return problem_in(text)
             piece = rewritten
-        elif kind == "word" and piece in _WORDS:
+        elif kind == "word":
             repairs.add(PYTHON_LITERALS)
             piece = _WORDS[piece]
-        elif kind == "word" and token.end() == len(text) and _may_go_on(piece):
-            return _cut_off("".join(pieces) + "0") or problem_in(text)
-        elif piece in ("}", "]") and pieces and pieces[-1] == ",":
-            repairs.add(TRAILING_COMMAS)
-            pieces.pop()
-        # Without its spaces a text could read `1 2` as `12`.
-        if kind in ("string", "word") and pieces and pieces[-1][-1] not in "{}[]:,":
-            pieces.append(" ")
         pieces.append(piece)
+        before = kind
     strict = "".join(pieces)
     if nesting_exceeds(strict, MAX_DEPTH):
         return JsonProblem("the arguments are nested too deeply")
     if _strict_problem(strict) is None:
         return StrictText(strict, tuple(sorted(repairs)))
-    return _cut_off(strict) or problem_in(text)
+    return _cut_off(strict) or _cut_off(_without_beginning(strict)) or problem_in(text)
 
 
 def problem_in(text: str) -> JsonProblem:
@@ -145,11 +151,17 @@ def _cut_off(beginning: str) -> JsonProblem | None:
     return None
 
 
-def _may_go_on(word: str) -> bool:
-    return word in _BEGINNINGS or _NUMBER_BEGINNING.fullmatch(word) is not None
+def _without_beginning(text: str) -> str:
+    """The text with a number in place of a word at its end that may have been going on."""
+    rest = text.rstrip(_MAY_GO_ON)
+    word = text[len(rest) :]
+    is_word = not rest or rest[-1] in _BEFORE_WORD
+    if is_word and (word in _BEGINNINGS or (word and _NUMBER_BEGINNING.fullmatch(word))):
+        return rest + "0"
+    return text
 
 
-def _strict_string(literal: str, repairs: set[str]) -> str | None:
+def strict_string(literal: str, repairs: set[str]) -> str | None:
     """A string literal in double quotes, `None` if an escape in it has no meaning."""
     body, found = literal[1:-1], set()
     if literal[0] == "'":

@@ -36,10 +36,16 @@ class MappingContext(Struct, frozen=True):
 
     def tools(self, request: AgentRequest) -> tuple[OfferedTool, ...]:
         """The tools to offer, strict ones only where the service takes them."""
-        tools = offered_tools(request, self.spec, self.bound)
+        is_plain = Quirk.PLAIN_SCHEMAS in self.quirks
+        tools = offered_tools(request, self.spec, self.bound, is_plain=is_plain)
         if Quirk.NO_STRICT_TOOLS not in self.quirks:
             return tools
         return tuple(OfferedTool(t.name, t.description, t.schema) for t in tools)
+
+    @property
+    def streams(self) -> bool | None:
+        """Whether the reply is to come in pieces; `None` where that has been refused."""
+        return None if Quirk.NO_STREAM in self.quirks else True
 
     def files_of(self, turn: UserTurn) -> list[FilePart]:
         """The files of a user's turn in order."""

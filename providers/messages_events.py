@@ -16,8 +16,10 @@ class MessagesReader:
     def __init__(self, builder: TurnBuilder) -> None:
         self._builder = builder
         self._usage: JsonObject = {}
-        self._thinking: dict[Any, JsonObject] = {}
-        self._inputs: dict[Any, JsonObject] = {}
+        self._thinking: dict[int, JsonObject] = {}
+        self._inputs: dict[int, JsonObject] = {}
+        self._blocks: dict[Any, int] = {}
+        self._opened = 0
         self._handlers = {
             "message_start": self._started,
             "content_block_start": self._block_started,
@@ -50,9 +52,9 @@ class MessagesReader:
         self._end(message)
 
     def close(self) -> None:
-        """Give calls whose arguments came whole at their beginning those arguments."""
-        for index in list(self._inputs):
-            self._block_stopped({"index": index})
+        """End the blocks whose end did not come."""
+        for key in [*self._thinking, *self._inputs]:
+            self._end_block(key)
 
     def _started(self, event: JsonObject) -> None:
         message = event.get("message")
@@ -60,58 +62,67 @@ class MessagesReader:
             self._count(message.get("usage"))
 
     def _block_started(self, event: JsonObject) -> None:
-        block, index = event.get("content_block"), event.get("index")
+        block = event.get("content_block")
         if not isinstance(block, dict):
             return
+        # An index may be missing, or the same for all blocks: each start is a block of its own.
+        self._opened += 1
+        key = self._blocks[event.get("index")] = self._opened
         kind = block.get("type")
         if kind == "text":
             self._builder.text(block.get("text"))
         elif kind == "tool_use":
             call_id = block.get("id")
-            slot = self._builder.calls.at(index, call_id if isinstance(call_id, str) else None)
+            slot = self._builder.calls.at(key, call_id if isinstance(call_id, str) else None)
             slot.add_name(str(block.get("name") or ""))
             if block.get("input"):
-                self._inputs[index] = block["input"]
+                self._inputs[key] = block["input"]
         elif kind == "thinking":
-            self._thinking[index] = {
+            self._thinking[key] = {
                 "type": "thinking",
                 "thinking": block.get("thinking") or "",
                 "signature": block.get("signature") or "",
             }
-            self._builder.thinking(block.get("thinking"), segment=index)
+            self._builder.thinking(block.get("thinking"), segment=key)
         elif kind == "redacted_thinking":
             self._builder.opaque(block)
 
+    def _key(self, event: JsonObject) -> int:
+        """The block of a piece: the one that began last under its index, or the last of all."""
+        return self._blocks.get(event.get("index"), self._opened)
+
     def _block_delta(self, event: JsonObject) -> None:
-        delta, index = event.get("delta"), event.get("index")
+        delta, key = event.get("delta"), self._key(event)
         if not isinstance(delta, dict):
             return
         kind = delta.get("type")
         if kind == "text_delta":
             self._builder.text(delta.get("text"))
         elif kind == "input_json_delta":
-            self._builder.calls.at(index).add_arguments(delta.get("partial_json"))
+            self._builder.calls.at(key).add_arguments(delta.get("partial_json"))
         elif kind == "thinking_delta":
-            self._builder.thinking(delta.get("thinking"), segment=index)
-            self._think(index, "thinking", delta.get("thinking"))
+            self._builder.thinking(delta.get("thinking"), segment=key)
+            self._think(key, "thinking", delta.get("thinking"))
         elif kind == "signature_delta":
-            self._think(index, "signature", delta.get("signature"))
+            self._think(key, "signature", delta.get("signature"))
 
-    def _think(self, index: Any, field: str, piece: Any) -> None:
+    def _think(self, key: int, field: str, piece: Any) -> None:
         block = self._thinking.setdefault(
-            index, {"type": "thinking", "thinking": "", "signature": ""}
+            key, {"type": "thinking", "thinking": "", "signature": ""}
         )
         if isinstance(piece, str):
             block[field] += piece
 
     def _block_stopped(self, event: JsonObject) -> None:
-        index = event.get("index")
-        block = self._thinking.pop(index, None)
+        self._end_block(self._key(event))
+
+    def _end_block(self, key: int) -> None:
+        block = self._thinking.pop(key, None)
         if block is not None and block["signature"]:
             self._builder.opaque(block)
-        arguments = self._inputs.pop(index, None)
-        if arguments is not None and not self._builder.calls.at(index).has_arguments:
-            self._builder.calls.at(index).add_arguments(arguments)
+        arguments = self._inputs.pop(key, None)
+        if arguments is not None and not self._builder.calls.at(key).has_arguments:
+            self._builder.calls.at(key).add_arguments(arguments)
 
     def _message_delta(self, event: JsonObject) -> None:
         self._count(event.get("usage"))

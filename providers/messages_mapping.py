@@ -31,7 +31,7 @@ def messages_body(request: AgentRequest, context: MappingContext) -> Body:
             "messages": _messages(request, context),
             "tools": tools or None,
             "tool_choice": _choice(request, context, thinking) if tools else None,
-            "stream": True,
+            "stream": context.streams,
             **thinking.fields,
             "cache_control": {"type": "ephemeral"} if caches else None,
         }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from providers.config import ProviderConfig
 from providers.sdk_client import (
@@ -59,7 +59,7 @@ class OpenAiClient:
             default_headers={**own_header, **config.extra_headers},
             http_client=http,
         )
-        self._stream_cls = _stream_class()
+        self._stream_cls: Any = _stream_class()
         omitted = headers_to_omit(
             config,
             (*_ACCOUNT_HEADERS, *header_names_in_environment("OPENAI_CUSTOM_HEADERS")),
@@ -75,7 +75,7 @@ class OpenAiClient:
 
     async def open(self, path: str, content: bytes) -> SdkStream:
         """Send a request and return when its reply begins."""
-        return await self._client.post(
+        stream: SdkStream = await self._client.post(
             path,
             cast_to=object,
             content=content,
@@ -83,6 +83,7 @@ class OpenAiClient:
             stream=True,
             stream_cls=self._stream_cls,
         )
+        return stream
 
     async def models(self) -> object:
         """The endpoint's list of models, as it sends it."""
@@ -102,12 +103,15 @@ def _stream_class() -> type[AsyncStream[object]]:
     from openai import AsyncStream
 
     class WholeStream(AsyncStream[object]):
+        has_end_mark = False
+
         async def _iter_events(self) -> AsyncIterator[ServerSentEvent]:
             events = super()._iter_events()
             async for event in events:
                 if not event.data.startswith(_END_MARK):
                     yield event
                     continue
+                self.has_end_mark = True
                 # A server that keeps the connection open must not hold up the reply.
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(_DRAIN_S):

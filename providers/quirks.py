@@ -23,6 +23,10 @@ class Quirk(StrEnum):
     """Reasoning is not summarised."""
     NO_REASONING_OPTIONS = "no_reasoning_options"
     """Reasoning effort and budget are refused and left out."""
+    PLAIN_SCHEMAS = "plain_schemas"
+    """Schemas are sent without references and rarer keywords; outputs are checked here only."""
+    NO_STREAM = "no_stream"
+    """Replies come in one piece."""
     NO_STREAM_USAGE = "no_stream_usage"
     """Token counts cannot be asked for."""
     NO_CACHE_KEY = "no_cache_key"
@@ -120,8 +124,8 @@ def _has(body: Mapping[str, Any], name: str) -> bool:
 
 _REFUSING = re.compile(
     r"unsupported|not support|doesn't support|no endpoints|unknown|unrecogni[sz]ed|invalid"
-    r"|expected|extra|not (?:permitted|allowed|available|enabled)|unavailable|forbidden|may not"
-    r"|cannot|can't|should be|must be"
+    r"|failed to|expected|extra|not (?:permitted|allowed|available|enabled)|unavailable|forbidden"
+    r"|may not|cannot|can't|should be|must be"
 )
 _REFUSALS: tuple[tuple[str, tuple[str, ...], Quirk], ...] = (
     (r"max_completion_tokens", ("max_tokens",), Quirk.COMPLETION_TOKENS),
@@ -136,4 +140,11 @@ _REFUSALS: tuple[tuple[str, tuple[str, ...], Quirk], ...] = (
         Quirk.NO_REASONING_OPTIONS,
     ),
     (r"\bstrict\b|invalid schema for function", ("strict",), Quirk.NO_STRICT_TOOLS),
+    (
+        r"\$(?:ref|defs|schema)|\bdefs\b|additional_?properties|any_?of|schema|grammar"
+        r"|tools?\W.{0,60}(?:parameters|properties|keyword)",
+        ("tools",),
+        Quirk.PLAIN_SCHEMAS,
+    ),
+    (r"\bstream(?:ing|ed)?\b", ("stream",), Quirk.NO_STREAM),
 )

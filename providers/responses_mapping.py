@@ -36,7 +36,7 @@ def responses_body(request: AgentRequest, context: MappingContext) -> Body:
             "input": [*prefix, *_input(request, context)],
             "tools": tools or None,
             "tool_choice": _CHOICES[context.requires_call(request)] if tools else None,
-            "stream": True,
+            "stream": context.streams,
             # The transcript is ours; the service keeps nothing for us.
             "store": False,
             "include": [_ENCRYPTED]

@@ -42,12 +42,17 @@ class OfferedTool(Struct, frozen=True):
 
 
 def offered_tools(
-    request: AgentRequest, spec: ProviderSpec, bound: Bound | None = None
+    request: AgentRequest,
+    spec: ProviderSpec,
+    bound: Bound | None = None,
+    *,
+    is_plain: bool = False,
 ) -> tuple[OfferedTool, ...]:
     """The tools of a request in the order in which they are sent.
 
     A model that cannot handle tools gets the submit tool only. A tool whose schema cannot be
-    written as the service wants it is left out, with a warning that names it.
+    written as the service wants it is left out, with a warning that names it. `is_plain`: it
+    has refused a schema that is not.
     """
     if not spec.offers_tools:
         return (_demo_submit_tool(request, bound),)
@@ -61,12 +66,13 @@ def offered_tools(
         OfferedTool(tool.name, tool.description, tool.input_schema)
         for tool in request.available_tools
     ]
-    return tuple(formed for tool in tools if (formed := _formed(tool, spec)) is not None)
+    is_plain = is_plain or spec.plain_schemas
+    return tuple(formed for tool in tools if (formed := _formed(tool, spec, is_plain)) is not None)
 
 
-def _formed(tool: OfferedTool, spec: ProviderSpec) -> OfferedTool | None:
+def _formed(tool: OfferedTool, spec: ProviderSpec, is_plain: bool) -> OfferedTool | None:
     schema = tool.schema
-    if spec.plain_schemas:
+    if is_plain:
         try:
             schema = plain(schema)
         except RecursiveSchema:

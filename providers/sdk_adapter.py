@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 import msgspec
 from msgspec import Struct
@@ -19,11 +19,10 @@ from engine.vocabulary.errors import (
     TransientFailure,
     TruncatedOutput,
 )
-from engine.vocabulary.messages import ModelTurn, Usage, WireCall
+from engine.vocabulary.messages import ModelTurn, Usage
 from engine.vocabulary.ports import StreamSink
 from engine.vocabulary.requests import AgentRequest
-from engine.vocabulary.tools import HARNESS_TOOLS, SUBMIT_TOOL, JsonObject
-from providers.arguments import GUESSED, guess_object
+from engine.vocabulary.tools import HARNESS_TOOLS, JsonObject
 from providers.attachments import AttachmentSource, read_files
 from providers.config import ProviderConfig
 from providers.connection import Connection
@@ -39,6 +38,8 @@ from providers.stream_parts import TurnBuilder
 from providers.wire_json import encoded
 
 _LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
+_QUICKLY_READ = 2048
+"""Characters that are decoded at once; more are left to a thread, the event loop goes on."""
 
 
 class ReplyReader(Protocol):
@@ -109,7 +110,7 @@ class SdkAdapter(ABC):
             try:
                 await self._exchange(await client.open(self.path, content), builder)
             except client.errors as error:
-                if not builder.content_kinds() and self._learns_from(error, request.model, body):
+                if not builder.content_kinds() and self._learns_from(error, request, body, context):
                     continue
                 raise ModelCallError(self._failure(error, builder, request)) from error
             if _hit_limit(body, builder):
@@ -138,6 +139,9 @@ class SdkAdapter(ABC):
         finally:
             await stream.close()
         reader.close()
+        if stream.has_end_mark and not builder.has_ended and builder.is_whole:
+            # Some servers give no reason for the end, only its mark.
+            builder.end("stop")
 
     def _read_whole(self, reader: ReplyReader, content: bytes) -> None:
         reply = json.loads(content)
@@ -148,12 +152,21 @@ class SdkAdapter(ABC):
         label, base_url = self._config.spec.label, self._config.base_url
         return f"{label} answered with {what}; check the address {base_url}"
 
-    def _learns_from(self, error: Exception, model: str, body: Body) -> bool:
+    def _learns_from(
+        self, error: Exception, request: AgentRequest, body: Body, context: MappingContext
+    ) -> bool:
+        """Whether the request can go again, without what the endpoint has refused.
+
+        Another call may have learned the same meanwhile.
+        """
         status = status_of(error)
         if status is None:
             return False
         quirk = quirk_in_refusal(status, refusal_text(error), body)
-        return quirk is not None and self._config.quirks.learn(model, quirk)
+        if quirk is None or quirk in context.quirks:
+            return False
+        self._config.quirks.learn(request.model, quirk)
+        return True
 
     def _failure(
         self, error: Exception, builder: TurnBuilder, request: AgentRequest
@@ -183,12 +196,16 @@ class SdkAdapter(ABC):
             raise ModelCallError(
                 TransientFailure(f"{label}: the stream ended early", usage=builder.usage)
             )
-        turn = builder.turn(_offered(request), request.available_tools)
+        offered, tools = _offered(request), request.available_tools
+        if builder.size <= _QUICKLY_READ:
+            turn = builder.turn(offered, tools)
+        else:
+            turn = await asyncio.to_thread(builder.turn, offered, tools)
         if not turn.calls and not turn.text.strip() and not turn.truncated:
             raise ModelCallError(
                 EmptyTurn(_emptiness(label, request.model, builder, turn), turn.usage)
             )
-        return await _with_guesses(turn)
+        return turn
 
     def _check_prompt(self, body: Body, size: int, usage: Usage | None) -> None:
         words = words_if_cut(body, size, usage)
@@ -204,11 +221,15 @@ class SdkAdapter(ABC):
 
 
 def _hit_limit(body: Body, builder: TurnBuilder) -> bool:
-    """Whether a reply without a call is as long as was allowed, whatever the wire says."""
+    """Whether a reply is as long as was allowed, whatever the wire says.
+
+    A reply that is even longer was not measured by that limit; its calls count if they are whole.
+    """
     limit: int | None = next((body[name] for name in _LIMITS if name in body), None)
-    if limit is None or builder.usage is None or builder.calls or not builder.has_ended:
+    if limit is None or builder.usage is None or not builder.has_ended:
         return False
-    return (builder.usage.completion_tokens or 0) >= limit
+    length = builder.usage.completion_tokens or 0
+    return length >= limit and not (length > limit and builder.calls and builder.is_whole)
 
 
 def _offered(request: AgentRequest) -> frozenset[str]:
@@ -235,25 +256,3 @@ def _with_usage(failure: CallFailure, usage: Usage) -> CallFailure:
 
 def _said(count: int | None) -> str:
     return "?" if count is None else str(count)
-
-
-async def _with_guesses(turn: ModelTurn) -> ModelTurn:
-    """The turn with a submit call's broken arguments replaced by what they may have meant.
-
-    Submitted outputs are checked against their schema; nothing else may be guessed.
-    """
-    if turn.truncated or not any(_is_broken_submit(call) for call in turn.calls):
-        return turn
-    calls = [await _guessed(call) if _is_broken_submit(call) else call for call in turn.calls]
-    return msgspec.structs.replace(turn, calls=tuple(calls))
-
-
-def _is_broken_submit(call: WireCall) -> bool:
-    return call.arguments is None and SUBMIT_TOOL in call.name
-
-
-async def _guessed(call: WireCall) -> WireCall:
-    guess: Any = await asyncio.to_thread(guess_object, call.raw_arguments)
-    if guess is None:
-        return call
-    return WireCall(call.name, guess, call.provider_call_id, repairs=(GUESSED,))

@@ -28,9 +28,14 @@ UNREADABLE = (ValueError, RecursionError, ServiceError)
 
 
 class SdkStream(Protocol):
-    """A reply that is being streamed."""
+    """A reply that is being streamed.
+
+    `has_end_mark`: the mark that ends a stream has come, which some wires have besides the
+    events that say why the reply ends.
+    """
 
     response: httpx2.Response
+    has_end_mark: bool
 
     def __aiter__(self) -> AsyncIterator[object]:
         """The decoded events."""

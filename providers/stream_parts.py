@@ -72,13 +72,27 @@ class TurnBuilder:
             self.usage = usage
 
     def end(self, reason: str) -> None:
-        """The reply has ended, in the wire's own word for it."""
-        self.finish_reason = _FINISH_REASONS.get(reason.lower(), reason.lower())
+        """The reply has ended, in the wire's own word for it.
+
+        A later word does not take back that the limit was hit.
+        """
+        if self.finish_reason != "length":
+            self.finish_reason = _FINISH_REASONS.get(reason.lower(), reason.lower())
 
     @property
     def has_ended(self) -> bool:
         """Whether the wire has said that the reply is over."""
         return self.finish_reason is not None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the reply holds anything, and no call without complete arguments."""
+        return bool(self._text or self.calls) and all(slot.is_whole for slot in self.calls)
+
+    @property
+    def size(self) -> int:
+        """Characters of text and arguments so far."""
+        return sum(map(len, self._text)) + sum(slot.size for slot in self.calls)
 
     def has_thought(self, segment: Any) -> bool:
         """Whether this segment of the reasoning has come in pieces already."""
@@ -102,7 +116,7 @@ class TurnBuilder:
         """
         text = "".join(self._text)
         reason = self.finish_reason or ""
-        calls, cut_off = self.calls.wire_calls(offered)
+        calls, cut_off = self.calls.wire_calls(offered, tools)
         truncated = cut_off or reason == "length"
         if not calls and not truncated:
             calls = list(printed_calls(text, tools))

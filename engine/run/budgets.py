@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 MAX_MALFORMED_SUBMITS = 3
+MAX_PRINTED_SUBMITS = 2
 MAX_INVALID_QUESTIONS = 3
 MAX_EMPTY_TURNS = 3
 MAX_MIXED_TURNS = 3

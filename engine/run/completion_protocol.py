@@ -15,6 +15,7 @@ from engine.run.markup import strip_tool_markup
 from engine.run.questions import as_text, read_questions
 from engine.run.schema import CompiledSchema, UncompilableSchema, compiled, shortened
 from engine.vocabulary.errors import (
+    PRINTED_CALL,
     CallFailure,
     EmptyTurn,
     MalformedSubmit,
@@ -36,7 +37,14 @@ from engine.vocabulary.requests import AgentRequest
 from engine.vocabulary.tools import HARNESS_TOOLS, SUBMIT_TOOL, JsonObject, ToolCall
 
 _FINISHED_BY_ITSELF = frozenset({"stop", "tool_calls"})
-_NAMESPACE = "functions."
+_NAMESPACE = re.compile(r"\A(?:functions?|tools?|default_api)[.:/]")
+_CALL_NUMBER = re.compile(r"(?::\d{1,4}|\(\))\Z")
+_QUOTES = "`'\" "
+_ENVELOPE = frozenset({"output", "assistant_message"})
+_OBJECT: JsonObject = {"type": "object"}
+_WRAPPERS = ("arguments", "parameters", "input")
+_BESIDE_WRAPPER = frozenset({"name", "type", "id", "assistant_message"})
+_MOST_WRAPPERS = 3
 _LONGEST_NAME = 256
 _TEMPLATE_TOKENS = re.compile(r"(?:\s*(?:</?[\w.:-]{1,40}>|<\|[^<>|]{1,40}\|>))+\s*$")
 _NO_OUTPUT = "there is no 'output' in the arguments"
@@ -86,7 +94,9 @@ def offered_name(name: str, request: AgentRequest) -> str:
     offered = [tool.name for tool in request.available_tools]
     if name in offered or len(name) > _LONGEST_NAME:
         return name
-    bare = _TEMPLATE_TOKENS.sub("", name.strip()).removeprefix(_NAMESPACE)
+    bare = _NAMESPACE.sub("", _TEMPLATE_TOKENS.sub("", name.strip(_QUOTES)))
+    if bare not in offered and bare not in HARNESS_TOOLS:
+        bare = _CALL_NUMBER.sub("", bare)
     return bare if bare in offered or bare in HARNESS_TOOLS else name
 
 
@@ -143,6 +153,8 @@ def _submitted(call: WireCall, turn: ModelTurn, request: AgentRequest) -> Comple
     schema = request.output_schema
     if call.arguments is None:
         detail = call.arguments_error or "the arguments are not a JSON object"
+        if PRINTED_CALL in call.repairs:
+            raise ModelCallError(MalformedSubmit(detail, PRINTED_CALL, turn.usage))
         _refuse(call, turn, schema, "invalid_json", detail)
     try:
         judge = compiled(schema)
@@ -193,6 +205,7 @@ def _unwrapped(
     arguments: JsonObject, schema: JsonObject, judge: CompiledSchema | None
 ) -> tuple[Any, str | None]:
     """The output in the arguments and the message beside it, whatever envelope they came in."""
+    arguments = _peeled(arguments, schema, judge)
     output, message = arguments.get("output"), _message_in(arguments)
     if isinstance(output, dict):
         return (output if judge is None else _regrouped(output, schema)), message
@@ -212,6 +225,33 @@ def _unwrapped(
     if "output" in fields:
         return output, message
     raise _WrongEnvelope(_UNDECLARED)
+
+
+def _peeled(arguments: JsonObject, schema: JsonObject, judge: CompiledSchema | None) -> JsonObject:
+    """The arguments without a second envelope around them, or that of a call."""
+    for _ in range(_MOST_WRAPPERS):
+        output = arguments.get("output")
+        if isinstance(output, dict) and "output" in output and output.keys() <= _ENVELOPE:
+            if judge is None or judge.is_valid(output):
+                return arguments
+            arguments = {**arguments, **output}
+            continue
+        wrapped = _wrapped(arguments, schema)
+        if wrapped is None:
+            return arguments
+        arguments = wrapped
+    return arguments
+
+
+def _wrapped(arguments: JsonObject, schema: JsonObject) -> JsonObject | None:
+    for name in _WRAPPERS:
+        if name in arguments and name not in _properties(schema):
+            value = arguments[name]
+            if isinstance(value, str):
+                value = compiled(_OBJECT).coerce(value)
+            is_wrapper = arguments.keys() <= _BESIDE_WRAPPER | {name}
+            return value if is_wrapper and isinstance(value, dict) else None
+    return None
 
 
 def _message_in(arguments: JsonObject) -> str | None:

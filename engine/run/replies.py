@@ -12,6 +12,7 @@ from engine.run.budgets import (
     MAX_INVALID_QUESTIONS,
     MAX_MALFORMED_SUBMITS,
     MAX_MIXED_TURNS,
+    MAX_PRINTED_SUBMITS,
     MAX_TEXT_TURNS,
     MAX_TRUNCATED_TURNS,
     MAX_UNSEALED_SUBMITS,
@@ -26,6 +27,7 @@ from engine.run.scheduling import accept_output, back_off, call_model, fail_node
 from engine.run.state import NodeState, Question
 from engine.run.tool_turns import open_turn
 from engine.vocabulary.errors import (
+    PRINTED_CALL,
     CallInterrupted,
     EmptyTurn,
     MalformedSubmit,
@@ -167,7 +169,8 @@ def _ask_or_fail(run: RunContext, node: NodeState, facts: NodeFacts, error: str)
 
 
 def _malformed(run: RunContext, node: NodeState, failure: MalformedSubmit, at: float) -> None:
-    if _over(node.counters, "malformed_submit", MAX_MALFORMED_SUBMITS):
+    limit = MAX_PRINTED_SUBMITS if failure.kind == PRINTED_CALL else MAX_MALFORMED_SUBMITS
+    if _over(node.counters, "malformed_submit", limit):
         fail_node(run, node, failure_text(failure))
     else:
         schema = run.facts[node.id].submission_schema

@@ -203,10 +203,14 @@ class EmptyTurn(Struct, frozen=True, gc=False, tag="empty_turn"):
     usage: Usage | None = None
 
 
+PRINTED_CALL = "printed_call"
+"""The name of a repair, and of a failure: a call was printed as text instead of being made."""
+
+
 class MalformedSubmit(Struct, frozen=True, gc=False, tag="malformed_submit", omit_defaults=True):
     """A submit call that does not fit; `detail` is safe to show and to send to the model.
 
-    `kind` is `invalid_json`, `wrong_envelope`, `schema_violation` or `handoff`.
+    `kind` is `invalid_json`, `wrong_envelope`, `schema_violation`, `handoff` or `PRINTED_CALL`.
     """
 
     detail: str

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from providers.arguments import (
     CODE_FENCE,
     DOUBLE_ENCODING,
-    MAX_GUESSED_BYTES,
+    EMPTY_START,
     REPEATED_OBJECT,
     SPLIT_OBJECTS,
+    Latitude,
     capped,
     decode_arguments,
-    guess_object,
 )
 from providers.lenient_json import (
     CONTROL_CHARACTERS,
@@ -25,6 +25,7 @@ from providers.lenient_json import (
     PYTHON_STRINGS,
     TRAILING_COMMAS,
 )
+from providers.tolerant_json import BARE_WORDS, SURROUNDING_TEXT
 
 SCALARS = (
     st.none()
@@ -45,9 +46,10 @@ OBJECTS = st.dictionaries(st.text(st.characters(codec="utf-8"), max_size=8), VAL
 @given(OBJECTS)
 def test_strict_json_is_taken_as_it_is(value: dict[str, Any]) -> None:
     for text in (json.dumps(value), json.dumps(value, ensure_ascii=False, indent=2)):
-        decoded = decode_arguments(text)
-        assert decoded.objects == (value,)
-        assert decoded.repairs == ()
+        for latitude in Latitude:
+            decoded = decode_arguments(text, latitude)
+            assert decoded.objects == (value,)
+            assert decoded.repairs == ()
 
 
 @settings(deadline=None)
@@ -65,10 +67,11 @@ def test_a_text_that_was_cut_off_is_never_repaired(
 ) -> None:
     text = json.dumps(value)
     end = data.draw(st.integers(1, len(text) - 1))
-    decoded = decode_arguments(text[:end], unwrap_fences=True)
-    assert decoded.objects == ()
-    assert decoded.unterminated
-    assert decoded.problem is not None
+    for latitude in Latitude:
+        decoded = decode_arguments(text[:end], latitude)
+        assert decoded.objects == ()
+        assert decoded.unterminated
+        assert decoded.problem is not None
 
 
 @settings(deadline=None)
@@ -84,8 +87,9 @@ def test_what_python_prints_is_read_back(value: dict[str, Any]) -> None:
 @settings(deadline=None)
 @given(st.text(alphabet="{}[]:,\"'\\ \ntruefalsn0129.-", max_size=60))
 def test_no_text_makes_it_fail_otherwise_than_by_a_problem(text: str) -> None:
-    decoded = decode_arguments(text, unwrap_fences=True)
-    assert bool(decoded.objects) is (decoded.problem is None)
+    for latitude in Latitude:
+        decoded = decode_arguments(text, latitude)
+        assert bool(decoded.objects) is (decoded.problem is None)
 
 
 @pytest.mark.parametrize("raw", ["", "  \n", "null", " null ", None, "{}", '""'])
@@ -135,7 +139,7 @@ def test_a_text_encoded_twice_may_need_more_inside() -> None:
 def test_a_fence_is_taken_off_only_where_that_is_allowed() -> None:
     text = '```json\n{"a": 1}\n```'
     assert decode_arguments(text).objects == ()
-    decoded = decode_arguments(text, unwrap_fences=True)
+    decoded = decode_arguments(text, Latitude.NOTATION)
     assert decoded.objects == ({"a": 1},)
     assert decoded.repairs == (CODE_FENCE,)
 
@@ -159,27 +163,52 @@ def test_broken_is_told_from_cut_off_and_the_place_is_named() -> None:
     assert decoded.problem == "not valid JSON at column 12 (expecting value)"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '{"path":"a","content":"say "hi" now"}',
-        '{"path":"a","content":"say "hi" now',
-        "{'a': 'it's'}",
-        "{'a': 'it''s'}",
-        '{"a": 1 "b": 2}',
-        '{"a" 1}',
-        "{a: 1}",
-        '{"a": +5}',
-        '{"a": "\\\n"}',
-        '{"a": "\\d"}',
-        '{"a": 1,, "b": 2}',
-        '{"a": {"b": 1}',
-        "[1 2]",
-        "hello",
-    ],
-)
-def test_nothing_is_guessed(text: str) -> None:
-    assert decode_arguments(text, unwrap_fences=True).objects == ()
+GUESSES = [
+    '{"path":"a","content":"say "hi" now"}',
+    '{"path":"a","content":"say "hi" now',
+    "{'a': 'it's'}",
+    "{'a': 'it''s'}",
+    '{"a" 1}',
+    '{"a": "\\\n"}',
+    '{"a": 1,, "b": 2}',
+    '{"a": {"b": 1}',
+    '{"action": list_windows"}',
+    "[1 2]",
+    "hello",
+]
+MEANT_ONE_WAY = [
+    '{"a": 1 "b": 2}',
+    "{a: 1}",
+    '{"a": +5}',
+    '{"a": "\\d"}',
+    '```json\n{"a": 1}\n```',
+]
+
+
+@pytest.mark.parametrize("latitude", list(Latitude))
+@pytest.mark.parametrize("text", GUESSES)
+def test_nothing_is_guessed(text: str, latitude: Latitude) -> None:
+    assert decode_arguments(text, latitude).objects == ()
+
+
+@pytest.mark.parametrize("text", MEANT_ONE_WAY)
+def test_a_call_that_changes_something_is_read_strictly(text: str) -> None:
+    assert decode_arguments(text).objects == ()
+    assert len(decode_arguments(text, Latitude.NOTATION).objects) == 1
+
+
+def test_words_without_quotes_are_for_what_is_checked_only() -> None:
+    text = 'Here it is: {"state": almost done, "n": 1} - as you wanted.'
+    assert decode_arguments(text, Latitude.NOTATION).objects == ()
+    decoded = decode_arguments(text, Latitude.CHECKED)
+    assert decoded.objects == ({"state": "almost done", "n": 1},)
+    assert decoded.repairs == (BARE_WORDS, SURROUNDING_TEXT)
+
+
+def test_an_empty_object_before_the_arguments_is_no_call() -> None:
+    decoded = decode_arguments('{}{"a": 1}')
+    assert decoded.objects == ({"a": 1},)
+    assert decoded.repairs == (EMPTY_START,)
 
 
 @pytest.mark.parametrize(
@@ -231,19 +260,9 @@ def test_problems_and_reprs_never_quote_the_text() -> None:
     "pattern", ["{", "]a{", "[", '"', "'", '{"a":', "\\", "a:", '"a" ', ",", "[{", "{'a':'"]
 )
 def test_hostile_texts_of_full_size_are_no_arguments(pattern: str) -> None:
-    decoded = decode_arguments((pattern * 65536)[:65536], unwrap_fences=True)
+    decoded = decode_arguments((pattern * 65536)[:65536], Latitude.CHECKED)
     assert decoded.problem
     assert decoded.objects == ()
-
-
-def test_a_guess_is_made_for_small_texts_only() -> None:
-    assert guess_object('{"output": {"title": "A"} "assistant_message": null}') == {
-        "output": {"title": "A"},
-        "assistant_message": None,
-    }
-    assert guess_object('{"output": "' + "x" * MAX_GUESSED_BYTES + '" "a": 1}') is None
-    assert guess_object("]a{" * 40) is None
-    assert guess_object("nothing of that kind") is None
 
 
 def test_what_is_too_long_to_keep_still_shows_that_it_is() -> None:

@@ -138,7 +138,7 @@ def test_arguments_without_an_end_are_cut_off_whatever_the_wire_says(
     assert turn.calls[0].arguments is None
 
 
-def test_broken_submit_arguments_are_guessed_and_marked(
+def test_submit_arguments_that_are_nearly_json_are_read_and_marked(
     script: WireScript, server: LoopbackServer
 ) -> None:
     broken = '{"output": {"title": "A" "points": 1}, "assistant_message": null}'
@@ -147,7 +147,7 @@ def test_broken_submit_arguments_are_guessed_and_marked(
         "output": {"title": "A", "points": 1},
         "assistant_message": None,
     }
-    assert turn.calls[0].repairs == ("guessed",)
+    assert turn.calls[0].repairs == ("missing_commas",)
 
 
 def test_a_cancelled_call_closes_its_connection_at_once(

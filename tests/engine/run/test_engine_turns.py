@@ -6,6 +6,7 @@ import pytest
 
 from engine.run.state import NodePhase
 from engine.vocabulary.errors import (
+    PRINTED_CALL,
     EmptyTurn,
     MalformedSubmit,
     MixedToolTurn,
@@ -157,6 +158,15 @@ def test_truncation_feedback_never_holds_arguments() -> None:
 
     text = last_feedback(world)
     assert text.index("bash") < text.index("write")
+
+
+def test_a_submit_that_is_printed_is_asked_for_again_twice() -> None:
+    printed = MalformedSubmit("it was printed", PRINTED_CALL)
+    assert isinstance(one_node(printed, printed, done()).outcome, RunCompleted)
+
+    world = one_node(*[printed] * 3)
+    assert len(world.requests) == 3
+    assert [r.node_id for r in world.needs.retryables] == ["a"]
 
 
 def test_malformed_submit_feedback_shows_the_schema() -> None:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from engine.run.completion_protocol import interpret
 from engine.vocabulary.errors import (
+    PRINTED_CALL,
     MalformedSubmit,
     ModelCallError,
 )
@@ -260,3 +261,36 @@ def test_whatever_a_model_sends_has_an_outcome_or_a_failure(
     except ModelCallError as error:
         result = error.failure
     assert isinstance(result, Completed | InputRequest | MalformedSubmit)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"output": {"output": {"summary": "x"}, "assistant_message": "Done."}},
+        {"output": {"output": {"output": {"summary": "x"}}}, "assistant_message": "Done."},
+        {"arguments": {"output": {"summary": "x"}, "assistant_message": "Done."}},
+        {"name": SUBMIT_TOOL, "arguments": '{"output": {"summary": "x"}}'},
+        {"parameters": {"summary": "x"}},
+        {"output": '{"summary": "x"}', "assistant_message": "Done."},
+        {"summary": "x"},
+    ],
+)
+def test_an_envelope_that_is_doubled_missing_or_a_text_is_seen_through(
+    arguments: JsonObject,
+) -> None:
+    assert submit(arguments).output == {"summary": "x"}
+
+
+def test_an_output_that_looks_like_an_envelope_stays_as_it_is() -> None:
+    nested = {"output": {"summary": "x"}, "assistant_message": "inner"}
+    assert submit({"output": nested}, OPEN).output == nested
+    declared = {"type": "object", "properties": {"arguments": {"type": "object"}}}
+    assert submit({"arguments": {"a": 1}}, declared).output == {"arguments": {"a": 1}}
+
+
+def test_a_submit_that_was_printed_goes_to_no_overseer() -> None:
+    printed = call(SUBMIT_TOOL, None, arguments_error="printed", repairs=(PRINTED_CALL,))
+    with pytest.raises(ModelCallError) as caught:
+        interpret(turn(printed), request())
+    assert caught.value.failure == MalformedSubmit("printed", PRINTED_CALL)
+    assert caught.value.candidate is None
