@@ -33,7 +33,7 @@ class AtTerminal:
         self.shown = ""
         self.raw = ""
 
-    def wait_for(self, words: str, timeout_s: float = 30) -> None:
+    def wait_for(self, words: str, timeout_s: float = 60) -> None:
         """Read the screen until it shows the words."""
         deadline = time.monotonic() + timeout_s
         while words not in self.shown:
@@ -52,7 +52,7 @@ class AtTerminal:
         """Press Ctrl+C."""
         self._process.send_signal(2)
 
-    def ended(self, timeout_s: float = 30) -> tuple[int, str]:
+    def ended(self, timeout_s: float = 60) -> tuple[int, str]:
         """Wait for the end; gives the status and what was on standard output."""
         deadline = time.monotonic() + timeout_s
         while self._read(deadline):
@@ -62,7 +62,7 @@ class AtTerminal:
         return self._process.returncode, (out or b"").decode()
 
     def ended_without_screen(
-        self, then: Callable[[], None], timeout_s: float = 30
+        self, then: Callable[[], None], timeout_s: float = 60
     ) -> tuple[int, str]:
         """Take the terminal away, do something and wait for the end."""
         os.close(self._screen)

@@ -3,11 +3,12 @@ from __future__ import annotations
 import asyncio
 import os
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import pytest
 
-from orchestration.tools import ripgrep
+from orchestration.tools import ripgrep, streamed_program
 from orchestration.tools.builtin.search import MAX_LINE_LENGTH, MAX_MATCHES, NO_MATCHES, SEARCH
 from orchestration.tools.tool import FailureKind, ToolFailure
 from orchestration.workspace.paths import Workspace
@@ -330,7 +331,21 @@ def test_binary_files_are_left_out(searcher: Searcher) -> None:
 def test_time_that_is_over_shows_what_was_found(
     searcher: Searcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    slow_program(searcher.root.parent, monkeypatch, "./src/a.py\\0002:needle\\n", 3.0)
+    printed = searcher.root.parent / "printed"
+
+    class Clock(Timer):
+        """Rings when the program has printed, however long that takes."""
+
+        def run(self) -> None:
+            while not printed.exists():
+                if self.finished.wait(0.01):
+                    return
+            self.function()
+
+    monkeypatch.setattr(streamed_program, "Timer", Clock)
+    slow_program(
+        searcher.root.parent, monkeypatch, "./src/a.py\\0002:needle\\n", 60.0, printed=printed
+    )
     lines = searcher.lines("needle")
     assert lines[0] == "src/a.py:2:needle"
     assert lines[1].startswith("[stopped after")
@@ -376,10 +391,13 @@ def slow_program(
     output: str,
     time_limit_s: float,
     started: Path | str = os.devnull,
+    printed: Path | str = os.devnull,
 ) -> None:
     """Put a program in the place of `rg` that prints something and then sleeps for long."""
     script = folder / "slow"
-    script.write_text(f"#!/bin/sh\necho >'{started}'\nprintf '{output}'\nexec sleep 600\n")
+    script.write_text(
+        f"#!/bin/sh\necho >'{started}'\nprintf '{output}'\necho >'{printed}'\nexec sleep 600\n"
+    )
     script.chmod(0o755)
     monkeypatch.setattr(ripgrep, "program", lambda: script)
     monkeypatch.setattr(ripgrep, "TIME_LIMIT_S", time_limit_s)

@@ -226,7 +226,7 @@ def test_cancelling_ends_the_call_tells_it_and_frees_what_it_held(tmp_path: Path
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        results, _ = await asyncio.wait_for(bench.execute(admitted_call("w", "c", count=1)), 5)
+        results, _ = await asyncio.wait_for(bench.execute(admitted_call("w", "c", count=1)), 20)
         assert results[0].content == "after"
         return bench
 
@@ -292,7 +292,7 @@ def test_no_permit_is_lost_to_a_call_that_is_cancelled_while_it_waits(tmp_path: 
         waiting[0].cancel()
         bench.permits.give_back()
         waiting[1].cancel()
-        ended = await asyncio.wait_for(asyncio.gather(*waiting, return_exceptions=True), 5)
+        ended = await asyncio.wait_for(asyncio.gather(*waiting, return_exceptions=True), 20)
         assert isinstance(ended[0], asyncio.CancelledError)
         assert isinstance(ended[1], asyncio.CancelledError)
         assert not isinstance(ended[2], BaseException)
