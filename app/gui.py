@@ -48,6 +48,7 @@ async def work_behind(window: MainWindow, data_dir: Path | None) -> Work:
         return WindowAlone(window)
     workbench = workbench_class(window, backend)
     workbench.begin(window.document.path)
+    workbench.lookups.tour.begin_once()
     return workbench
 
 

@@ -15,9 +15,11 @@ from app.command_palette import CommandPalette
 from app.editing import Editing
 from app.inspecting import Inspecting
 from app.kit.dialogs import choose_file, confirm
+from app.kit.endings import within
 from app.kit.formats import plural
 from app.kit.tasks import Tasks
 from app.library.librarian import Librarian
+from app.lookups import Lookups
 from app.main_window import MainWindow
 from app.presenter import (
     CHECKING,
@@ -75,6 +77,7 @@ class Workbench(QObject):
         self.librarian = Librarian(
             window, backend, self.editing, self.saving, self._do, self._is_running
         )
+        self.lookups = Lookups(window, self._do)
         self._checking = QTimer(self)
         self._checking.setSingleShot(True)
         self._checking.setInterval(_CHECK_MS)
@@ -120,12 +123,12 @@ class Workbench(QObject):
         await self.saving.close()
         active = [session for session in self._sessions.values() if session.is_active]
         stops = [self._backend.stop_run(session.run_id) for session in active]
-        await _within(_STOP_S, asyncio.gather(*stops), "stopping the runs")
+        await within(_STOP_S, asyncio.gather(*stops), "stopping the runs")
         for session in self._sessions.values():
             session.close()
         if not await self.tasks.drain(_DRAIN_S):
             logger.warning("some tasks did not end in time")
-        await _within(_CLOSE_S, self._backend.aclose(), "closing the backend")
+        await within(_CLOSE_S, self._backend.aclose(), "closing the backend")
 
     def _connect(self) -> None:
         window, chat = self._window, self._chat
@@ -134,6 +137,7 @@ class Workbench(QObject):
         self.saving.reopened.connect(self._on_reopened)
         self.librarian.opened.connect(self._open_file)
         self.librarian.closed.connect(self._show_nothing)
+        self.librarian.compared.connect(self.lookups.compare_with)
         self.saving.state_changed.connect(window.top_bar.show_save_state)
         window.file_dropped.connect(self._open_file)
         window.sidebar.chosen.connect(self._open_file)
@@ -164,7 +168,7 @@ class Workbench(QObject):
         self._presenter.refresh(self._sessions.values())
 
     def _on_wish(self, action_id: str) -> None:
-        parts = (self.editing, self.saving, self.librarian)
+        parts = (self.editing, self.saving, self.librarian, self.lookups)
         if any(part.act(action_id) for part in parts):
             return
         if action_id == "open":
@@ -375,13 +379,3 @@ class Workbench(QObject):
             self._chat.transcript.focusNextChild()
         else:
             self._chat.composer.field.setFocus()
-
-
-async def _within(seconds: float, work: Any, what: str) -> None:
-    """Wait for `work`, but no longer than this; closing goes on whatever happens."""
-    try:
-        await asyncio.wait_for(work, seconds)
-    except TimeoutError:
-        logger.warning("%s took longer than %.0f s and was cut short", what, seconds)
-    except (UserError, EngineError, OSError):
-        logger.exception("%s failed", what)

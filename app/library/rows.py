@@ -98,14 +98,15 @@ def tree(
         ("workflows", "Workflows", listing.workflows(), _NO_WORKFLOWS),
         ("projects", "Projects", listing.projects(), _NO_PROJECTS),
         ("agents", "Agents", listing.agents(), _NO_AGENTS),
-        ("examples", "Examples and templates", listing.examples(), ""),
+        ("examples", "Examples", listing.examples(), ""),
+        ("templates", "Templates", listing.templates(), ""),
     )
     branches = []
     for key, name, children, hint in sections:
         inside = tuple(children)
         if not inside and not words and hint:
             inside = (Branch(Row("hint", f"hint:{key}", hint, depth=1)),)
-        if inside or not words:
+        if inside or (hint and not words):
             branches.append(Branch(Row("section", f"section:{key}", name), inside))
     if words and not branches:
         nothing = f"Nothing here has “{words.strip()}” in it. Esc shows everything again."
@@ -185,7 +186,7 @@ class _Listing:
                 yield Branch(row)
 
     def examples(self) -> Iterator[Branch]:
-        """Workflows and kinds of nodes that come with the program."""
+        """Workflows that come with the program."""
         if self._catalogue is None:
             rows = [
                 Row("example", str(path), entry.name, "", path, "", entry.status, 1)
@@ -197,17 +198,16 @@ class _Listing:
                 self._file(file, 1)._replace(kind="example", note="Example: it opens as it is")
                 for file in self._catalogue.examples
             ]
-            rows += [
-                Row(
-                    "template",
-                    f"template:{template.id}",
-                    template.display_name,
-                    f"{template.description}\nAdds a node to the open workflow",
-                    depth=1,
-                )
-                for template in self._catalogue.templates
-            ]
         return (Branch(row) for row in rows if self._fits(row))
+
+    def templates(self) -> Iterator[Branch]:
+        """Kinds of nodes that come with the program."""
+        for template in self._catalogue.templates if self._catalogue else ():
+            note = f"{template.description}\nAdds a node to the open workflow"
+            key = f"template:{template.id}"
+            row = Row("template", key, template.display_name, note, depth=1)
+            if self._fits(row):
+                yield Branch(row)
 
     def _file(self, file: WorkflowFile, depth: int) -> Row:
         entry = self._known.get(file.path)

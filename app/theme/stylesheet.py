@@ -200,6 +200,12 @@ QTreeView {{
 QTreeView::item {{ height: 26px; border: none; padding: 0 6px; }}
 QTreeView::item:hover {{ background: {c("hover")}; }}
 QTreeView::item:selected {{ background: {c("selected")}; color: {c("text")}; }}
+QListWidget[kind="matches"] {{ outline: none; }}
+QListWidget[kind="matches"]::item {{
+    padding: 5px 8px; border-radius: {RADIUS_FIELD}px; color: {c("text")};
+}}
+QListWidget[kind="matches"]::item:hover {{ background: {c("hover")}; }}
+QListWidget[kind="matches"]::item:selected {{ background: {c("selected")}; }}
 QHeaderView {{ background: transparent; border: none; }}
 QHeaderView::section {{
     background: transparent; color: {c("text_second")}; border: none; font-size: 11px;

@@ -41,7 +41,8 @@ def test_an_empty_library_says_what_to_do(hand: LibraryHand, qt_loop: QtLoop) ->
             "Workflows",
             "Projects",
             "Agents",
-            "Examples and templates",
+            "Examples",
+            "Templates",
         ]
         assert hand.names("outside") == ["Planning"]
         assert len(hand.names("example")) == len(examples())
