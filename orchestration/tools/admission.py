@@ -96,5 +96,5 @@ async def targets_now(tool: Tool, arguments: JsonObject, context: ToolContext) -
         return ()
     try:
         return (await tool.inspect(arguments, context)).targets
-    except (ToolFailure, OSError):
+    except Exception:  # noqa: BLE001 - the call runs into it too, and that is told
         return ()

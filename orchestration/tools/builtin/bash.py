@@ -147,13 +147,13 @@ def _checked(arguments: JsonObject, context: ToolContext) -> _Request:
             )
         _passable(f"the value of {name}", value)
     asked = arguments.get("timeout")
-    wanted = float(DEFAULT_TIMEOUT_S if asked is None else asked)
-    timeout_s = min(LONGEST_S, max(SHORTEST_S, wanted))
+    wanted = DEFAULT_TIMEOUT_S if asked is None else asked
+    timeout_s = float(min(LONGEST_S, max(SHORTEST_S, wanted)))
     notices: tuple[str, ...] = ()
     if timeout_s != wanted:
         notices = (
             f"[the timeout was set to {timeout_s:g} s: "
-            f"{wanted:g} s is not between {SHORTEST_S} and {LONGEST_S}]",
+            f"what was asked for is not between {SHORTEST_S} and {LONGEST_S}]",
         )
     return _Request(command, _folder(arguments.get("cwd"), context), env, timeout_s, notices)
 

@@ -226,7 +226,10 @@ def test_keys_of_the_program_are_not_handed_to_commands(
 
 @pytest.mark.parametrize(
     ("timeout", "used"),
-    [(0, 1), (0.5, 1), (-3, 1), (3601, 3600), (1e300, 3600), (math.nan, 1), (math.inf, 3600)],
+    [
+        *((0, 1), (0.5, 1), (-3, 1), (3601, 3600), (1e300, 3600), (math.nan, 1), (math.inf, 3600)),
+        *((10**400, 3600), (-(10**400), 1)),
+    ],
 )
 def test_a_timeout_out_of_bounds_is_clamped_and_told(
     project: Path, timeout: float, used: int

@@ -120,6 +120,30 @@ def test_what_was_certain_to_fail_when_it_was_allowed_fails(tmp_path: Path) -> N
     assert ran == ["c1"]
 
 
+@pytest.mark.parametrize("targets", [None, (), ("old",)])
+def test_a_look_that_breaks_off_costs_no_other_call_its_result(
+    tmp_path: Path, targets: tuple[str, ...] | None
+) -> None:
+    """`None`: nobody was asked."""
+    ran: list[str] = []
+
+    async def run(arguments: JsonObject, context: ToolContext) -> ToolOutput:
+        ran.append(context.call_id)
+        return ToolOutput("done")
+
+    async def inspect(arguments: JsonObject, context: ToolContext) -> Inspected:
+        raise OverflowError
+
+    exclusive, write = ToolConcurrency.EXCLUSIVE, ToolTier.WRITE
+    tool = made_tool("w", run, exclusive, write, path_argument, inspect=inspect)
+    bench = ToolBench(tmp_path, tool, made_tool("say", say))
+    call = admitted_call("w", path="x") if targets is None else bound_call("w", targets, path="x")
+    said, result = bench.results(admitted_call("say", "c0"), call)
+    assert not said.is_error
+    assert result.drifted is (targets == ("old",))
+    assert ran == ([] if result.drifted else ["c1"])
+
+
 def test_the_target_is_looked_up_once_the_call_has_its_path_for_itself(tmp_path: Path) -> None:
     """The call before it changes the file, so it is no longer what the second was allowed for."""
     (tmp_path / "a.txt").write_text("old")
