@@ -122,7 +122,7 @@ def _named(call: ToolCall) -> list[str] | None:
                 header = _SECTION_HEADER.fullmatch(line)
                 if header is None:
                     return None
-                paths.append(header[1])
+                paths.append(header[1].strip())
     return paths
 
 
@@ -134,7 +134,7 @@ def _patched(patch: object) -> list[str] | None:
             continue
         prefix = next((prefix for prefix in _PATCH_FILES if line.startswith(prefix)), None)
         if prefix is not None:
-            paths.append(line.removeprefix(prefix))
+            paths.append(line.removeprefix(prefix).strip())
         elif line.lstrip().startswith("***"):
             return None
     return paths
@@ -149,10 +149,10 @@ def _lines(text: object) -> list[str] | None:
 
 
 def _path(text: str) -> str | None:
-    path = text.strip()
+    path = text
     while path.startswith("./"):
         path = path[2:].lstrip("/")
-    if not path or not path.isprintable() or ".." in path.replace("\\", "/").split("/"):
+    if not path.strip() or not path.isprintable() or ".." in path.replace("\\", "/").split("/"):
         return None
     return path
 

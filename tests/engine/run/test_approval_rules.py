@@ -51,6 +51,20 @@ class TestFiles:
         assert proposal(asked) is None
         assert not allows([ApprovalRule("write", str(path))], asked)
 
+    @pytest.mark.parametrize("other", ["a.py ", " a.py", "./ a.py", ".//a.py ", "a.py\u00a0"])
+    def test_blanks_around_a_name_are_part_of_it(self, other: str) -> None:
+        assert not allows(
+            rules_of(call("write", path="a.py", content="")), call("write", path=other, content="")
+        )
+
+    def test_blanks_around_a_name_in_a_patch_or_a_header_are_none_of_it(self) -> None:
+        patch = call(
+            "apply_patch", input="*** Begin Patch\n*** Add File:  a.py \n+1\n*** End Patch"
+        )
+        assert rules_of(patch) == (ApprovalRule("apply_patch", "a.py"),)
+        edit = call("edit", input="¶ a.py #12ab\ndelete 1\n")
+        assert rules_of(edit) == (ApprovalRule("edit", "a.py"),)
+
     def test_an_edit_by_hash_lines_needs_a_rule_for_each_of_its_files(self) -> None:
         both = call("edit", input="¶a.py#12ab\ndelete 1\n¶b/c.py#12AB\ndelete 2\n")
         rules = rules_of(both)
