@@ -12,6 +12,7 @@ from orchestration.tools.directory_listing import IgnoreRules
 from orchestration.tools.search_targets import SearchTargets
 from orchestration.tools.streamed_program import Stop, Streamed, program_of, stream
 from orchestration.tools.tool import FailureKind, ToolFailure
+from orchestration.workspace.spelling import as_text
 
 TIME_LIMIT_S = 60.0
 MAX_PATTERN_LENGTH = 10_000
@@ -170,6 +171,13 @@ def _run(
     stop: Stop,
     time_limit_s: float,
 ) -> Found:
+    for root in roots:
+        if (name := as_text(root)) != root:
+            raise ToolFailure(
+                FailureKind.FAILED,
+                f"{tool}: '{name}' has bytes in its name that are no text, and ast-grep takes none",
+                "name a folder above it",
+            )
     command = [
         str(program_of("ast-grep-cli", "ast-grep")),
         "run",

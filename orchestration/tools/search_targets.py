@@ -14,6 +14,7 @@ from engine.vocabulary.tools import JsonObject
 from orchestration.tools.globs import MAGIC, BadGlob, Glob
 from orchestration.tools.tool import FailureKind, ToolFailure
 from orchestration.workspace.paths import PathRefused, Workspace
+from orchestration.workspace.spelling import as_text
 
 MAX_PATHS = 200
 
@@ -110,7 +111,7 @@ def shown_name(name: str, workspace: Workspace) -> str:
     """A name as it is shown: relative; bytes that are no text become replacement characters."""
     if os.path.isabs(name):
         name = workspace.label(Path(name))
-    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return as_text(name)
 
 
 def _target(text: str, workspace: Workspace) -> Target | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from orchestration.workspace.foreign_paths import localised
-from orchestration.workspace.spelling import as_on_disk
+from orchestration.workspace.spelling import as_on_disk, as_text
 
 
 class PathRefused(Exception):
@@ -81,8 +81,11 @@ class Workspace:
         return max(found, key=lambda folder: len(folder.parts))
 
     def label(self, path: Path) -> str:
-        """Name a real path as tools print it: relative to the execution folder, with `/`."""
+        """Name a real path as tools print it: relative to the execution folder, with `/`.
+
+        It is text whatever the path is, so not every label leads back.
+        """
         try:
-            return Path(os.path.relpath(path, self.root)).as_posix()
+            return as_text(Path(os.path.relpath(path, self.root)).as_posix())
         except ValueError:  # another drive: there is no relative path
-            return path.as_posix()
+            return as_text(path.as_posix())

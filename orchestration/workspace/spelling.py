@@ -33,6 +33,11 @@ def as_on_disk(base: Path, path: Path) -> Path | None:
     return found
 
 
+def as_text(name: str) -> str:
+    """A name as it can be told; bytes that are no text become replacement characters."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
 def _listed(folder: Path, name: str, here: os.stat_result) -> str:
     others = {
         name.swapcase(),

@@ -71,6 +71,7 @@ def look_up(text: str, context: ToolContext) -> Target:
         path = workspace.resolve(text)
         label = workspace.label(path)
         _refuse_by_name(label, context)
+        _refuse_what_cannot_be_noted(path, label)
         return Target(path, label, jailed_files.read(workspace, path))
     except PathRefused as refusal:
         raise refused(refusal) from None
@@ -147,6 +148,18 @@ def _refuse_by_name(label: str, context: ToolContext) -> None:
             f"'{label}' may not be changed while planning",
             "write the plan to run://PLAN.md, or a document docs/**/*.md",
         )
+
+
+def _refuse_what_cannot_be_noted(path: Path, label: str) -> None:
+    """What is kept for undoing, and what others are told, names a file by a text."""
+    try:
+        str(path).encode("utf-8")
+    except UnicodeEncodeError:
+        raise ToolFailure(
+            FailureKind.FAILED,
+            f"the path of '{label}' has bytes that are no text, so it is not edited",
+            "rename it with a command",
+        ) from None
 
 
 def _shown(target: Target) -> str:

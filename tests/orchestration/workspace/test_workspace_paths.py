@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -111,6 +112,15 @@ def test_labels_are_relative_with_slashes(folders: tuple[Path, Path]) -> None:
     root, _ = folders
     assert Workspace(root).label(root / "src" / "a.txt") == "src/a.txt"
     assert Workspace(root).label(root) == "."
+
+
+def test_a_label_is_text_whatever_the_path_is(folders: tuple[Path, Path]) -> None:
+    root, outside = folders
+    workspace = Workspace(root, [outside])
+    for folder, label in ((root, "caf\ufffd"), (outside, "../outside/caf\ufffd")):
+        (folder / os.fsdecode(b"caf\xe9")).touch()
+        (folder / "link").symlink_to(os.fsdecode(b"caf\xe9"))
+        assert workspace.label(workspace.resolve(str(folder / "link"))) == label
 
 
 def test_a_root_behind_a_link_counts_as_where_it_leads(folders: tuple[Path, Path]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -270,3 +271,11 @@ def test_a_search_that_takes_too_long_is_told(
         "a.py:1:f(1)",
         "[stopped after 60 s; name narrower paths for the rest]",
     ]
+
+
+def test_a_place_whose_name_is_no_text_is_told(root: Path, context: ToolContext) -> None:
+    (root / os.fsdecode(b"d\xe9")).mkdir()
+    (root / "link").symlink_to(os.fsdecode(b"d\xe9"))
+    assert "'./d\ufffd/' has bytes in its name that are no text" in str(
+        failure_of(context, "f($A)", "link")
+    )

@@ -230,3 +230,15 @@ def test_the_schema_describes_each_property_and_takes_an_intent() -> None:
     assert all(prop["description"] for prop in schema["properties"].values())
     assert schema["properties"]["_i"]["type"] == ["string", "null"]
     assert WRITE.writes
+
+
+def test_a_file_whose_path_is_no_text_is_left_alone(bench: EditBench) -> None:
+    bench.put(os.fsdecode(b"caf\xe9"), "1\n")
+    (bench.root / "link").symlink_to(os.fsdecode(b"caf\xe9"))
+    (bench.root / "folder").symlink_to(os.fsdecode(b"d\xe9"))
+    for attempt in (bench.write("link", "2\n"), bench.edit("link", ("1", "2"))):
+        said = bench.refusal(attempt, FailureKind.FAILED)
+        assert "'caf\ufffd' has bytes that are no text" in said
+    said = bench.refusal(bench.write("folder/new", "2\n"), FailureKind.FAILED)
+    assert "'d\ufffd/new' has bytes that are no text" in said
+    assert list(bench.files().values()) == [b"1\n"] * 2
