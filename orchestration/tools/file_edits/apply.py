@@ -12,8 +12,13 @@ from orchestration.workspace import jailed_files
 from orchestration.workspace.paths import PathRefused, Workspace
 
 
-def apply(change: FileChange, workspace: Workspace) -> None:
+def apply(change: FileChange, workspace: Workspace, mode: int | None = None) -> None:
     """Make the change; blocks.
+
+    Args:
+        change: what to do.
+        workspace: the jail.
+        mode: the permissions of a file that is made.
 
     Raises:
         ToolFailure: it was not made, and everything is as it was; where a move failed half-way and
@@ -24,7 +29,7 @@ def apply(change: FileChange, workspace: Workspace) -> None:
         if change.before is not None:
             _remove(workspace, path, label, change.before)
     elif change.move_to is None:
-        _write(workspace, path, label, change.after, change.before)
+        _write(workspace, path, label, change.after, change.before, mode)
     elif change.before is not None:
         _move(change, change.before, change.after, workspace)
 

@@ -8,7 +8,7 @@ import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Event
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 from engine.run.file_changes import diff_summary
@@ -114,6 +114,13 @@ def _note_shown(failure: ToolFailure | None, context: ToolContext) -> None:
         context.services.files.saw(context.caller_id, failure.target.path, failure.target.data)
 
 
+class _Found(NamedTuple):
+    """What a call found at a path: a file's permissions, or else the folders that were missing."""
+
+    mode: int | None
+    missing_folders: tuple[str, ...]
+
+
 class _Commit:
     """One call's changes being made; runs in a thread."""
 
@@ -123,6 +130,7 @@ class _Commit:
         self._log = EditLog(context.services.edits)
         self._batch_id = str(uuid4())
         self._done: list[PreparedChange] = []
+        self._found: dict[Path, _Found] = {}
 
     def run(self) -> ToolOutput:
         """Make the changes in order up to the first that fails, and tell of them."""
@@ -170,7 +178,9 @@ class _Commit:
             for item in self._plan.changes:
                 if self.stop.is_set():
                     break
-                apply(item.change, self._context.workspace)
+                # A file that a call deletes and adds anew keeps its permissions.
+                mode = self._found[item.change.path].mode
+                apply(item.change, self._context.workspace, mode)
                 self._done.append(item)
         except ToolFailure as caught:
             failure = caught
@@ -196,11 +206,17 @@ class _Commit:
             labels |= {change.path: change.label, destination: label}
             before.setdefault(change.path, change.before)
             before.setdefault(destination, None)
+        for path, data in before.items():
+            if path not in self._found:
+                self._found[path] = _find(path, data)
         after = _final(changes)
         return KeptBatch(
             self._batch_id,
             self._context.node_id,
-            tuple(_kept_file(path, labels[path], before[path], after[path]) for path in before),
+            tuple(
+                _kept_file(path, labels[path], before[path], after[path], self._found[path])
+                for path in before
+            ),
         )
 
     def _batch(self) -> EditBatch:
@@ -245,14 +261,20 @@ def _final(changes: Sequence[FileChange]) -> dict[Path, bytes | None]:
     return after
 
 
-def _kept_file(path: Path, label: str, before: bytes | None, after: bytes | None) -> KeptFile:
+def _find(path: Path, before: bytes | None) -> _Found:
+    return _Found(None, missing_folders(path)) if before is None else _Found(_mode(path), ())
+
+
+def _kept_file(
+    path: Path, label: str, before: bytes | None, after: bytes | None, found: _Found
+) -> KeptFile:
     return KeptFile(
         str(path),
         label,
         before,
         None if after is None else digest_of(after),
-        None if before is None else _mode(path),
-        missing_folders(path) if before is None else (),
+        found.mode,
+        found.missing_folders,
     )
 
 
