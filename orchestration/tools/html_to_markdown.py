@@ -39,7 +39,7 @@ def to_markdown(data: bytes, charset: str) -> str:
         element.decompose()
     try:
         text = MarkdownConverter(heading_style="ATX", bullets="-").convert_soup(soup)
-    except RecursionError:  # nested deeper than any page for people
+    except (RecursionError, ValueError):  # nested, or counted, as in no page for people
         text = soup.get_text("\n", strip=True)
     text = _without_gaps(text)
     return f"{title}\n\n{text}" if title and title not in text[:1000] else text

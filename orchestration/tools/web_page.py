@@ -206,9 +206,11 @@ def _text(body: _Body, limits: PageLimits, stop: Stop) -> str:
         if charset is None:
             continue
         try:
-            return data.decode(charset)
+            text = data.decode(charset)
         except (LookupError, UnicodeError):  # a name that nobody knows, or the wrong one
             continue
+        # Some encodings can spell half of a character, which no transcript could hold.
+        return text.encode("utf-8", "replace").decode("utf-8")
     return data.decode("utf-8", "replace")
 
 
