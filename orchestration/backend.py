@@ -27,6 +27,7 @@ from orchestration.runs.registry import RunRegistry
 from orchestration.runs.requests import RunOverrides, RunRequest
 from orchestration.runs.run_view import RunView
 from orchestration.settings.agent_store import AgentStore
+from orchestration.settings.context_windows import window_look_up
 from orchestration.settings.data_folder import agents_file, runs_folder
 from orchestration.settings.model import Limits, Settings
 from orchestration.settings.provider_choice import Readiness, readiness
@@ -42,7 +43,6 @@ from orchestration.workflow_catalog import create_workflow, open_workflow
 from orchestration.workspace.paths import Workspace
 from providers.embedded.server import EmbeddedServer
 from providers.factory import ProbeReport, ProviderPool
-from providers.model_catalog import context_window
 
 
 class Surroundings(Struct, frozen=True):
@@ -370,7 +370,7 @@ class Backend:
             project_root=str(prepared.cwd) if request.cwd is not None else None,
             notices=ready.notices,
             on_event=request.on_event,
-            context_window=context_window,
+            context_window=window_look_up(self._all.settings),
         )
 
     def _run_tools(self, ready: _Ready, folder: Path, telling: RunTelling) -> ToolRunner:

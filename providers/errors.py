@@ -11,11 +11,13 @@ from typing import Any
 
 from engine.vocabulary.errors import (
     CallFailure,
+    ContextTooLong,
     EmptyTurn,
     PermanentFailure,
     RequestFailure,
     TransientFailure,
 )
+from providers.context_errors import is_too_long
 
 MAX_MESSAGE = 300
 
@@ -205,6 +207,8 @@ def _by_status(status: int, text: str, label: str, error: Exception) -> CallFail
         return PermanentFailure(f"{message} (check the key)")
     if _NO_QUOTA in lowered:
         return PermanentFailure(f"{message} (the account has no credit left)")
+    if status == 413 or (status >= 400 and is_too_long(lowered)):
+        return ContextTooLong(message)
     if _NO_CALL in lowered:
         return EmptyTurn(message)
     if status < 400:
@@ -223,6 +227,8 @@ def _by_report(error: ServiceError, label: str, secrets: Iterable[str]) -> CallF
     code, lowered = error.code.lower(), error.message.lower()
     if code == _NO_QUOTA or _NO_QUOTA in lowered:
         return PermanentFailure(f"{message} (the account has no credit left)")
+    if is_too_long(f"{code} {lowered}"):
+        return ContextTooLong(message)
     if code.isdecimal() and int(code) >= 400:
         return _by_status(int(code), _clean(error.message, secrets), label, error)
     if code in _PERMANENT_CODES:

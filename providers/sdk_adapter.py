@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from engine.vocabulary.errors import (
     CallFailure,
+    ContextTooLong,
     EmptyTurn,
     ModelCallError,
     PermanentFailure,
@@ -26,6 +27,7 @@ from engine.vocabulary.tools import HARNESS_TOOLS, JsonObject
 from providers.attachments import AttachmentSource, read_files
 from providers.config import ProviderConfig
 from providers.connection import Connection
+from providers.context_errors import is_too_long
 from providers.conversation import attachments_of
 from providers.errors import failure_of, refusal_text, status_of
 from providers.mapping import Body, MappingContext
@@ -159,10 +161,10 @@ class SdkAdapter(ABC):
 
         Another call may have learned the same meanwhile.
         """
-        status = status_of(error)
-        if status is None:
+        status, text = status_of(error), refusal_text(error)
+        if status is None or is_too_long(text):
             return False
-        quirk = quirk_in_refusal(status, refusal_text(error), body)
+        quirk = quirk_in_refusal(status, text, body)
         if quirk is None or quirk in context.quirks:
             return False
         self._config.quirks.learn(request.model, quirk)
@@ -249,7 +251,9 @@ def _emptiness(label: str, model: str, builder: TurnBuilder, turn: ModelTurn) ->
 
 def _with_usage(failure: CallFailure, usage: Usage) -> CallFailure:
     """The failure with the tokens that the service counted before it."""
-    if isinstance(failure, TransientFailure | PermanentFailure | RequestFailure | EmptyTurn):
+    if isinstance(
+        failure, TransientFailure | PermanentFailure | RequestFailure | ContextTooLong | EmptyTurn
+    ):
         return msgspec.structs.replace(failure, usage=usage)
     return failure
 

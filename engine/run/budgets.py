@@ -15,6 +15,7 @@ MAX_UNSEALED_SUBMITS = 3
 BAD_ARGUMENT_TURNS_TO_FAIL = 3
 MAX_COUNTED_RETRIES = 255
 MAX_DRIFTS = 3
+MAX_SHARP_COMPACTIONS = 1
 MAX_SUBAGENT_TURNS = 50
 
 
@@ -34,14 +35,15 @@ class Counters(Struct, omit_defaults=True):
     unsealed_submit: int = 0
     transient: int = 0
     bad_arguments: int = 0
+    too_long: int = 0
 
     def clear_for_text_turn(self) -> None:
         """The model said something: all starts anew but the counts of text and mixed turns."""
         self.malformed_submit = self.invalid_question = self.empty_turn = 0
-        self.truncated = self.transient = self.bad_arguments = 0
+        self.truncated = self.transient = self.bad_arguments = self.too_long = 0
 
     def clear_for_tool_turn(self) -> None:
         """The model called tools: all starts anew but the count of unreadable arguments."""
         self.malformed_submit = self.invalid_question = self.empty_turn = 0
         self.mixed_turn = self.truncated = self.text_turn = self.unsealed_submit = 0
-        self.transient = 0
+        self.transient = self.too_long = 0

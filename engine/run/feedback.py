@@ -108,6 +108,14 @@ _WRITE_MEMORY = 40
 _NARRATION_MEMORY = 8
 
 
+def too_long(model: str, problem: str) -> str:
+    """Why a node fails whose conversation its model cannot take in."""
+    return (
+        f"{problem.rstrip('. ')}; all that can be left out of the conversation is left out: choose "
+        f"a model with a larger context window than '{model}', or give the node less to do"
+    )
+
+
 def error_content(message: str) -> str:
     """The content of an error result."""
     return json.dumps({"error": message}, ensure_ascii=False)

@@ -281,6 +281,8 @@ def _queued(run: RunContext, message_id: str) -> QueuedMessage:
 def patch_node(run: RunContext, node: NodeState, patched: NodePatched) -> None:
     """Merge a change of settings field by field; it counts from the next request on."""
     old, new = node.patch, patched.patch
+    if new.model:
+        node.window = 0  # until the new model has replied
     if old is None:
         node.patch = new
         return

@@ -13,6 +13,7 @@ from engine.run.budgets import (
     MAX_MALFORMED_SUBMITS,
     MAX_MIXED_TURNS,
     MAX_PRINTED_SUBMITS,
+    MAX_SHARP_COMPACTIONS,
     MAX_TEXT_TURNS,
     MAX_TRUNCATED_TURNS,
     MAX_UNSEALED_SUBMITS,
@@ -23,12 +24,13 @@ from engine.run.plan_mode import freeze_packet, is_sealed
 from engine.run.questions import problem_with
 from engine.run.retry_policy import retry_delay_s
 from engine.run.run_context import RunContext
-from engine.run.scheduling import accept_output, back_off, call_model, fail_node
+from engine.run.scheduling import accept_output, back_off, build_request, call_model, fail_node
 from engine.run.state import NodeState, Question
 from engine.run.tool_turns import open_turn
 from engine.vocabulary.errors import (
     PRINTED_CALL,
     CallInterrupted,
+    ContextTooLong,
     EmptyTurn,
     MalformedSubmit,
     MixedToolTurn,
@@ -60,6 +62,8 @@ def take_reply(run: RunContext, node: NodeState, replied: ModelReplied) -> None:
         run.state.usage.add(usage)
         caller_id = None if delegation is None else delegation.node_id
         run.events.append(UsageReported(node.id, usage, run.model_of(node), None, caller_id))
+    if replied.context_window is not None:
+        node.window = replied.context_window
     if delegation is not None and type(reply) is not TransientFailure:
         delegation.turns += 1
     _ROUTES[type(reply)](run, node, reply, replied.at)
@@ -210,6 +214,19 @@ def _transient(run: RunContext, node: NodeState, failure: TransientFailure, at: 
     back_off(run, node, at + delay)
 
 
+def _too_long(run: RunContext, node: NodeState, failure: ContextTooLong, at: float) -> None:
+    """Compact more sharply than by the estimate and go again, once."""
+    facts, model = run.facts[node.id], run.model_of(node)
+    told = None
+    if not _over(node.counters, "too_long", MAX_SHARP_COMPACTIONS):
+        told = run.keeper.sharpen(node, build_request(run, node, facts, model))
+    if told is None:
+        fail_node(run, node, feedback.too_long(model, failure_text(failure)))
+        return
+    run.events.append(told)
+    call_model(run, node)
+
+
 def _hopeless(
     run: RunContext, node: NodeState, failure: PermanentFailure | RequestFailure, at: float
 ) -> None:
@@ -256,5 +273,6 @@ _ROUTES: dict[type, Callable[[RunContext, NodeState, Any, float], None]] = {
     TransientFailure: _transient,
     PermanentFailure: _hopeless,
     RequestFailure: _hopeless,
+    ContextTooLong: _too_long,
     CallInterrupted: _interrupted,
 }

@@ -9,6 +9,7 @@ from engine.graph.layers import ancestors, parents_by_node
 from engine.graph.workflow import Workflow
 from engine.run.actors import NodeFacts, facts_of, stricter, subagent_facts
 from engine.run.context_assembly import ContextAssembler
+from engine.run.context_fit import ContextKeeper
 from engine.run.state import CallPhase, NodePhase, NodeState, RunState
 from engine.run.subagent_tools import DEFINITIONS, offer
 from engine.vocabulary.effects import Effect
@@ -63,6 +64,7 @@ class RunContext:
             agent_id: CallableAgent.model_validate(document)
             for agent_id, document in state.agents.items()
         }
+        self.keeper = ContextKeeper()
         self._entropy = entropy
         self.effects: list[Effect] = []
         self.events: list[RunEvent] = []

@@ -50,7 +50,14 @@ def call_model(run: RunContext, node: NodeState) -> None:
         run.events.append(NodeQueued(node.id, facts.label))
         if run.agents:
             subagents.predeclare(run, node)
-    run.effects.append(CallModel(node.id, node.call, build_request(run, node, facts, model)))
+    request = build_request(run, node, facts, model)
+    if node.transcript and (node.window or node.compacted):
+        request, put_aside, told = run.keeper.fit(node, request)
+        if told is not None:
+            run.events.append(told)
+        run.effects.append(CallModel(node.id, node.call, request, put_aside))
+    else:
+        run.effects.append(CallModel(node.id, node.call, request))
 
 
 def deliver_queued(run: RunContext, node: NodeState) -> None:

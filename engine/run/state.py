@@ -185,6 +185,10 @@ class NodeState(Struct, omit_defaults=True):
     subagents: dict[str, Subagent] | None = None
     """Those that the node may call, by id, in the order in which it got them."""
     delegation: Delegation | None = None
+    window: int = 0
+    """The context window of its model in tokens, 0 until it is known."""
+    compacted: int = 0
+    """How many items of the transcript are sent in their compacted form."""
 
     @property
     def attempt(self) -> int:

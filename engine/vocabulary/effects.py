@@ -10,12 +10,29 @@ from engine.vocabulary.requests import AgentRequest
 from engine.vocabulary.tools import ApprovalMode, ToolAccessPolicy, ToolCall
 
 
+class AsideText(Struct, frozen=True, gc=False):
+    """The result of a call that a request does not hold any more, but only names by this id.
+
+    `content` is `None` where the host has put the whole output aside before.
+    """
+
+    artifact_id: str
+    tool_name: str
+    call_id: str
+    content: str | None
+
+
 class CallModel(Struct, frozen=True, gc=False):
-    """Make this model call and feed `ModelReplied` with the same node and `call`."""
+    """Make this model call and feed `ModelReplied` with the same node and `call`.
+
+    Before that, see to it that each text of `put_aside` can be read as `artifact:ID`; some may
+    have been told before.
+    """
 
     node_id: str
     call: int
     request: AgentRequest
+    put_aside: tuple[AsideText, ...] = ()
 
 
 class AdmittedCall(Struct, frozen=True, gc=False):

@@ -196,6 +196,13 @@ class RequestFailure(Struct, frozen=True, gc=False, tag="failed", omit_defaults=
     usage: Usage | None = None
 
 
+class ContextTooLong(Struct, frozen=True, gc=False, tag="context_too_long", omit_defaults=True):
+    """The request has more tokens than the model can take in."""
+
+    message: str
+    usage: Usage | None = None
+
+
 class EmptyTurn(Struct, frozen=True, gc=False, tag="empty_turn"):
     """The reply held neither a call nor usable text."""
 
@@ -241,6 +248,7 @@ CallFailure = (
     TransientFailure
     | PermanentFailure
     | RequestFailure
+    | ContextTooLong
     | EmptyTurn
     | MalformedSubmit
     | MixedToolTurn
@@ -258,6 +266,8 @@ def failure_text(failure: CallFailure) -> str:
             return f"permanent: {message}"
         case RequestFailure(message=message) | EmptyTurn(message=message):
             return message
+        case ContextTooLong(message=message):
+            return f"the request is too long for the model: {message}"
         case MalformedSubmit(detail=detail):
             return f"the submitted output does not fit: {detail}"
         case MixedToolTurn(tool_names=names):

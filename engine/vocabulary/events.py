@@ -312,6 +312,18 @@ class UsageReported(Event, frozen=True, gc=False, tag="usage_reported"):
     parent_id: str | None = None
 
 
+class ContextCompacted(Event, frozen=True, gc=False, tag="context_compacted"):
+    """Old tool results of a conversation became one line each, so that it fits its model.
+
+    `before` and `after` are estimated tokens of the whole request; `items` results were replaced.
+    """
+
+    node_id: str
+    before: int
+    after: int
+    items: int
+
+
 class AiInvokeFailed(Event, frozen=True, gc=False, tag="ai_invoke_failed"):
     """One model call failed; the engine decides what becomes of it."""
 
@@ -375,6 +387,7 @@ RunEvent = (
     | SubagentFailed
     | PhaseTimed
     | UsageReported
+    | ContextCompacted
     | AiInvokeFailed
     | OutputRepairStarted
     | OutputRepairSucceeded

@@ -41,13 +41,17 @@ class Started(Struct, frozen=True, gc=False, tag="started"):
     evidence: tuple[CallEvidence, ...] | None = None
 
 
-class ModelReplied(Struct, frozen=True, gc=False, tag="model_replied"):
-    """The model call `call` of a node has ended, one way or the other."""
+class ModelReplied(Struct, frozen=True, gc=False, tag="model_replied", omit_defaults=True):
+    """The model call `call` of a node has ended, one way or the other.
+
+    `context_window` is how many tokens the model can take in, where that is known.
+    """
 
     node_id: str
     call: int
     reply: TurnOutcome | CallFailure
     at: float
+    context_window: int | None = None
 
 
 class ToolsFinished(Struct, frozen=True, gc=False, tag="tools_finished"):

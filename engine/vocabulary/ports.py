@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from engine.vocabulary.effects import InspectCalls, RunTools
+from engine.vocabulary.effects import AsideText, InspectCalls, RunTools
 from engine.vocabulary.events import RunEvent
 from engine.vocabulary.messages import ModelTurn, TurnOutcome
 from engine.vocabulary.requests import AgentRequest
@@ -62,6 +62,13 @@ class ToolPort(Protocol):
 
     async def inspect(self, batch: InspectCalls) -> tuple[CallInspection, ...]:
         """Find out what the calls would touch; nothing is changed, and no call fails it."""
+
+    async def put_aside(self, node_id: str, texts: tuple[AsideText, ...]) -> None:
+        """Keep results of a node or subagent that its requests do not hold any more.
+
+        Raises:
+            OSError: they cannot be written.
+        """
 
 
 class ToolCatalog(Protocol):

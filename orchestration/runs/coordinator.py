@@ -111,13 +111,15 @@ class RunCoordinator:
                 if node.agent is not None and isinstance(node.agent.handoff, MarkdownHandoff)
             },
         )
+        self._tools = setup.make_tools(
+            RunTelling(self._hub.emit, self.journal, self._handoffs.read)
+        )
         self._models = ModelInvocation(
             RepairingAiPort(setup.models, repair_model=workflow.settings.output_repair_model),
             emit=self._hub.emit,
             handoffs=self._handoffs,
-        )
-        self._tools = setup.make_tools(
-            RunTelling(self._hub.emit, self.journal, self._handoffs.read)
+            put_aside=self._tools.put_aside,
+            context_window=setup.context_window,
         )
         self._engine = InteractiveEngine(
             workflow,

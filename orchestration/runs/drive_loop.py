@@ -288,7 +288,8 @@ class DriveLoop:
             reply = RequestFailure(f"the model call broke off: {type(error).__name__}")
         if work.cancelled:
             return None
-        return ModelReplied(effect.node_id, effect.call, reply, self._clock())
+        window = self._models.context_window(effect.request.model)
+        return ModelReplied(effect.node_id, effect.call, reply, self._clock(), window)
 
     def _run_tools(self, effect: RunTools) -> None:
         # The tool port takes a permit for each call; a batch as such needs none.

@@ -20,5 +20,8 @@ class Steppable(Protocol):
 class ModelCaller(Protocol):
     """Makes one model call and tells about it."""
 
+    def context_window(self, model: str) -> int | None:
+        """How many tokens a model can take in, where that is known."""
+
     async def call(self, effect: CallModel) -> TurnOutcome | CallFailure:
         """Give the reply, or how the call failed."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from time import perf_counter
 
 from msgspec import Struct
 
 from engine.run.markup import strip_tool_markup
-from engine.vocabulary.effects import CallModel
+from engine.vocabulary.effects import AsideText, CallModel
 from engine.vocabulary.errors import CallFailure, ModelCallError, failure_text
 from engine.vocabulary.events import (
     AiInvokeFailed,
@@ -23,6 +23,7 @@ from engine.vocabulary.ports import AiPort
 from orchestration.runs.handoffs import HandoffStore
 
 Emit = Callable[[RunEvent], None]
+PutAside = Callable[[str, tuple[AsideText, ...]], Awaitable[None]]
 
 
 class StreamRelay(Struct, eq=False):
@@ -80,15 +81,29 @@ class StreamRelay(Struct, eq=False):
 
 
 class ModelInvocation:
-    """Makes the model calls of one run."""
+    """Makes the model calls of one run; `put_aside` keeps what their requests leave out."""
 
-    __slots__ = ("_emit", "_handoffs", "_port", "_started")
+    __slots__ = ("_context_window", "_emit", "_handoffs", "_port", "_put_aside", "_started")
 
-    def __init__(self, port: AiPort, *, emit: Emit, handoffs: HandoffStore) -> None:
+    def __init__(
+        self,
+        port: AiPort,
+        *,
+        emit: Emit,
+        handoffs: HandoffStore,
+        put_aside: PutAside | None = None,
+        context_window: Callable[[str], int | None] | None = None,
+    ) -> None:
         self._port = port
         self._emit = emit
         self._handoffs = handoffs
+        self._put_aside = put_aside
+        self._context_window = context_window
         self._started: dict[str, int] = {}
+
+    def context_window(self, model: str) -> int | None:
+        """How many tokens a model can take in, where that is known."""
+        return None if self._context_window is None else self._context_window(model)
 
     async def call(self, effect: CallModel) -> TurnOutcome | CallFailure:
         """Make the call and tell all there is to tell; a failure is a value, not an exception.
@@ -100,6 +115,8 @@ class ModelInvocation:
         if self._started.get(node_id) != request.model_attempt:
             self._started[node_id] = request.model_attempt
             emit(NodeStarted(node_id, label))
+        if effect.put_aside and self._put_aside is not None:
+            await self._keep_aside(effect, self._put_aside)
         relay = StreamRelay(emit, node_id, effect.call)
         began = perf_counter()
         reply: TurnOutcome
@@ -120,6 +137,18 @@ class ModelInvocation:
         if reply.assistant_message is not None or reply.reasoning:
             relay.tell_rest(reply.assistant_message, reply.reasoning)
         return reply
+
+    async def _keep_aside(self, effect: CallModel, put_aside: PutAside) -> None:
+        """Put aside what the request names; if it cannot be, the model goes on without it."""
+        try:
+            await put_aside(effect.node_id, effect.put_aside)
+        except OSError as error:
+            why = error.strerror or str(error)
+            text = (
+                "Old results of tools were left out of the conversation, because it is too long, "
+                f"and could not be put aside for the model ({why})"
+            )
+            self._emit(ChatMessage(effect.node_id, "system", text))
 
 
 def _since_ms(began: float) -> int:

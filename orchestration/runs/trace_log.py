@@ -165,6 +165,14 @@ def _phase(event: ev.PhaseTimed) -> Row:
     return event.node_id or "", TraceStatus.COMPLETED, message, detail
 
 
+def _compacted(event: ev.ContextCompacted) -> Row:
+    message = (
+        f"Context compacted: about {event.before} to {event.after} tokens, "
+        f"{event.items} old results put aside"
+    )
+    return event.node_id, TraceStatus.RUNNING, message, None
+
+
 def _repair_started(event: ev.OutputRepairStarted) -> Row:
     return event.node_id, TraceStatus.RUNNING, f"Output repair: asking {event.model}", None
 
@@ -205,6 +213,7 @@ _ROWS: Mapping[type, Callable[[Any], Row]] = {
     ev.RunError: _run_error,
     ev.SubagentFailed: _subagent_failed,
     ev.PhaseTimed: _phase,
+    ev.ContextCompacted: _compacted,
     ev.OutputRepairStarted: _repair_started,
     ev.OutputRepairSucceeded: _repair_succeeded,
     ev.OutputRepairFailed: _repair_failed,

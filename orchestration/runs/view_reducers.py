@@ -364,6 +364,7 @@ REDUCERS: Mapping[type[ev.RunEvent], Reducer] = {
     ev.SubagentFailed: _subagent_failed,
     ev.PhaseTimed: _only_trace,
     ev.UsageReported: _usage_reported,
+    ev.ContextCompacted: _only_trace,
     ev.AiInvokeFailed: _ai_invoke_failed,
     ev.OutputRepairStarted: _only_trace,
     ev.OutputRepairSucceeded: _only_trace,

@@ -43,6 +43,15 @@ class EmbeddedModel(_Section):
     threads: Count | None = None
 
 
+class ModelSettings(_Section):
+    """What a user knows about a model better than the program does.
+
+    `context_window` is in tokens.
+    """
+
+    context_window: Count | None = None
+
+
 class Limits(_Section):
     """How much may go on at once in the whole program."""
 
@@ -73,7 +82,8 @@ class ToolSettings(_Section):
 class Settings(_Section):
     """Everything that a user can set.
 
-    `active_provider` is what nodes use that name none. `added_folders` may be read and written by
+    `active_provider` is what nodes use that name none. `models` is by the name of the model, in
+    whatever case. `added_folders` may be read and written by
     tools besides a run's execution folder.
     """
 
@@ -82,6 +92,7 @@ class Settings(_Section):
     embedded: EmbeddedModel = EmbeddedModel()
     limits: Limits = Limits()
     tools: ToolSettings = ToolSettings()
+    models: dict[str, ModelSettings] = Field(default_factory=dict)
     added_folders: tuple[str, ...] = ()
 
     def profile(self, provider_id: str) -> ProviderProfile:

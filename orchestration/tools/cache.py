@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 from msgspec import Struct
@@ -189,6 +189,12 @@ class ToolCache:
         """The answers of the caller's last batch may not reach its transcript."""
         for entry, conversation in self._latest.pop(caller, ()):
             entry.shown.pop(conversation, None)
+
+    def forget(self, call_ids: Iterable[str]) -> None:
+        """The answers to these calls stand in their transcripts no more, as far as a model sees."""
+        gone = frozenset(call_ids)
+        for entry in self._entries.values():
+            entry.shown = {name: call for name, call in entry.shown.items() if call not in gone}
 
     def close(self) -> None:
         """Watch no more, until somebody asks again."""

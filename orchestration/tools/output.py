@@ -37,7 +37,7 @@ async def shortened(text: str, tool_name: str, artifacts: ArtifactStore) -> Show
 
 def _put_aside(text: str, tool_name: str, artifacts: ArtifactStore) -> Shown:
     try:
-        artifact = artifacts.save(text, _UNFIT_FOR_A_NAME.sub("-", tool_name))
+        artifact = artifacts.save(text, kind_of(tool_name))
     except OSError as error:
         why = error.strerror or str(error)
         content, cut = cut_in_the_middle(text, f"they could not be put aside ({why})")
@@ -79,6 +79,11 @@ def cut_in_the_middle(text: str, how_to_go_on: str) -> tuple[str, Truncation | N
         f"here: {how_to_go_on} ...]"
     )
     return f"{head}\n{marker}\n{tail}", cut
+
+
+def kind_of(tool_name: str) -> str:
+    """What outputs of a tool are called among the artifacts."""
+    return _UNFIT_FOR_A_NAME.sub("-", tool_name)
 
 
 def _size(text: str) -> int:

@@ -37,6 +37,7 @@ from orchestration.tools.admission import (
     refuse_what_is_barred,
     targets_now,
 )
+from orchestration.tools.aside import Aside
 from orchestration.tools.cache import Asker, Outcome, ToolCache, watched_cache
 from orchestration.tools.file_edits.edit_log import EditLog, RevertReport
 from orchestration.tools.locks import RunLocks, fixed_keys, path_keys
@@ -134,6 +135,7 @@ class ToolRunner:
         self._monotonic = monotonic
         self._sleep = sleep
         self._locks = RunLocks()
+        self.put_aside = Aside(services.artifacts, self._cache, emit).put
 
     async def execute_batch(self, batch: RunTools) -> tuple[tuple[ToolResult, ...], ToolEffects]:
         """Run the calls in order, neighbours that share side by side.

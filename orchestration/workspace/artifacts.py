@@ -28,14 +28,16 @@ class ArtifactStore:
         """Take the folder; it is made when something is stored."""
         self._folder = folder
 
-    def save(self, text: str, kind: str) -> Artifact:
-        """Store a text under a new id. `kind` says in a word what it is: a tool, `file-diff`.
+    def save(self, text: str, kind: str, artifact_id: str | None = None) -> Artifact:
+        """Store a text under a new id, or under one that was chosen for it.
+
+        `kind` says in a word what it is: a tool, `file-diff`.
 
         Raises:
             OSError: it cannot be written; nothing is left behind.
         """
         data = text.encode("utf-8", "surrogatepass")
-        artifact_id = str(uuid4())
+        artifact_id = artifact_id or str(uuid4())
         self._folder.mkdir(parents=True, exist_ok=True)
         path = self._folder / f"{artifact_id}-{kind}.txt"
         write_atomically(path, data)

@@ -21,7 +21,7 @@ from engine.vocabulary.effects import (
 )
 from engine.vocabulary.errors import CallFailure
 from engine.vocabulary.events import RunEvent, ToolApprovalRequested
-from engine.vocabulary.inputs import EngineInput, Entrypoint, TimerFired
+from engine.vocabulary.inputs import EngineInput, Entrypoint, ModelReplied, TimerFired
 from engine.vocabulary.messages import Completed, ResultItem, ToolCallsTurn, TurnOutcome
 from engine.vocabulary.report import NeedsInteraction, PendingApproval, RunOutcome
 from engine.vocabulary.requests import AgentRequest
@@ -159,8 +159,10 @@ class World:
         tool_results: Callable[[ToolCall], ToolResult] | None = None,
         inspect: Callable[[ToolCall], CallInspection] | None = None,
         agents: Mapping[str, CallableAgent] | None = None,
+        context_window: Callable[[str], int | None] | None = None,
     ) -> None:
         self.flow = flow
+        self.context_window = context_window
         self.catalog = Catalog(*tools)
         self.project_root = project_root
         self.engine = engine or InteractiveEngine(
@@ -183,6 +185,7 @@ class World:
         self.events: list[RunEvent] = []
         self.requests: list[AgentRequest] = []
         self.calls: dict[str, CallModel] = {}
+        self.put_aside: dict[str, str] = {}
         self.batches: dict[str, RunTools] = {}
         self.inspections: dict[str, InspectCalls] = {}
         self.timers: dict[str, float] = {}
@@ -211,6 +214,8 @@ class World:
         match effect:
             case CallModel():
                 self.requests.append(effect.request)
+                for aside in effect.put_aside:
+                    self.put_aside[aside.artifact_id] = aside.content or ""
                 self.calls[effect.node_id] = effect
             case RunTools():
                 self.batches[effect.node_id] = effect
@@ -255,7 +260,8 @@ class World:
     def reply(self, node_id: str, reply: Reply) -> Step:
         """End a node's open model call."""
         call = self.calls.pop(node_id)
-        step = self.engine.on_ai_complete(node_id, call.call, reply, self.now)
+        window = self.context_window and self.context_window(call.request.model)
+        step = self.engine.feed(ModelReplied(node_id, call.call, reply, self.now, window))
         self._take(step)
         return step
 
@@ -326,7 +332,9 @@ class World:
             catalog=self.catalog,
             project_root=self.project_root,
         )
-        world = World(self.flow, engine=engine, manual=self.manual)
+        world = World(
+            self.flow, engine=engine, manual=self.manual, context_window=self.context_window
+        )
         world.script, world.now, world.catalog = self.script, self.now, self.catalog
         world._tool_results, world._inspect = self._tool_results, self._inspect
         return world

@@ -8,6 +8,7 @@ from typing import Any
 
 from engine.vocabulary.effects import (
     AdmittedCall,
+    AsideText,
     CallModel,
     Effect,
     Finish,
@@ -91,6 +92,9 @@ class Harness:
             on_over=self._note_end,
         )
 
+    def context_window(self, model: str) -> int | None:
+        return None
+
     async def call(self, effect: CallModel) -> TurnOutcome | CallFailure:
         assert self._call is not None
         return await self._call(effect)
@@ -103,6 +107,9 @@ class Harness:
         if self._inspect is not None:
             return await self._inspect(batch.node_id)
         return tuple(CallInspection(call.id) for call in batch.calls)
+
+    async def put_aside(self, node_id: str, texts: tuple[AsideText, ...]) -> None:
+        assert texts
 
     def _note_end(self) -> None:
         self.times_over += 1

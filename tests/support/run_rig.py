@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from engine.graph.workflow import Workflow
-from engine.vocabulary.ports import ModelPort, ToolPort
+from engine.vocabulary.ports import ModelPort
 from engine.vocabulary.report import NeedsInteraction, RunOutcome
 from engine.vocabulary.requests import AgentRequest
 from engine.vocabulary.tools import JsonObject, ToolConcurrency, ToolDefinition, ToolTier
 from orchestration.backend import Backend, Surroundings
 from orchestration.runs.coordinator import RunCoordinator, RunSetup, RunTelling
 from orchestration.runs.event_hub import EventRecord
+from orchestration.runs.hosted_tools import HostedTools
 from orchestration.runs.journal import MemoryJournal
 from orchestration.runs.limits import Budget
 from orchestration.runs.requests import RunOverrides, RunRequest
@@ -99,6 +100,7 @@ class RunRig:
         on_disk: bool = False,
         notices: tuple[str, ...] = (),
         nodes_without_tools: frozenset[str] = frozenset(),
+        context_window: Callable[[str], int | None] | None = None,
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
@@ -122,6 +124,7 @@ class RunRig:
                 folder=folder / "run" if on_disk else None,
                 notices=notices,
                 on_event=self.records.append,
+                context_window=context_window,
                 seed=b"0123456789abcdef",
             ),
             self.journal,
@@ -141,7 +144,7 @@ class RunRig:
         """All events of one type so far, in order."""
         return [record.event for record in self.records if isinstance(record.event, kind)]
 
-    def _tool_port(self, telling: RunTelling) -> ToolPort:
+    def _tool_port(self, telling: RunTelling) -> HostedTools:
         return ToolRunner(
             self.catalog,
             emit=telling.emit,
