@@ -82,20 +82,20 @@ class Stop:
         with self._lock:
             self.is_set = True
             if self._process is not None:
-                _kill(self._process)
+                kill_group(self._process)
 
     def hold(self, process: subprocess.Popen[bytes]) -> None:
         """Take a program that has just been started."""
         with self._lock:
             self._process = process
             if self.is_set:
-                _kill(process)
+                kill_group(process)
 
     def let_go(self) -> None:
         """Wait for the program, and forget it: its number may belong to another one from now on."""
         with self._lock:
             if self._process is not None:
-                _kill(self._process)
+                kill_group(self._process)
                 self._process.wait()
                 self._process = None
 
@@ -216,10 +216,11 @@ class _Clock:
     def _ring(self) -> None:
         if self._process.returncode is None:
             self.rang = True
-            _kill(self._process)
+            kill_group(self._process)
 
 
-def _kill(process: subprocess.Popen[bytes]) -> None:
+def kill_group(process: subprocess.Popen[bytes]) -> None:
+    """End a program that began a session of its own, with what it started, unless it has ended."""
     if process.returncode is not None:
         return
     with contextlib.suppress(ProcessLookupError):

@@ -5,17 +5,17 @@ from __future__ import annotations
 from engine.vocabulary.tools import JsonObject, ToolConcurrency, ToolDefinition, ToolTier
 from orchestration.tools.ast_grep_process import (
     TIME_LIMIT_S,
-    Found,
     Match,
     Query,
     checked_query,
     find_code,
 )
 from orchestration.tools.builtin.read import INTENT
+from orchestration.tools.search_ends import remarks_on_end
 from orchestration.tools.search_targets import PATHS_SCHEMA, search_targets
 from orchestration.tools.streamed_program import Stop, stoppable
 from orchestration.tools.text_view import ELLIPSIS
-from orchestration.tools.tool import FailureKind, Tool, ToolContext, ToolFailure, ToolOutput
+from orchestration.tools.tool import Tool, ToolContext, ToolOutput
 from orchestration.workspace.paths import Workspace
 
 MAX_MATCHES = 500
@@ -67,22 +67,17 @@ def _find(query: Query, arguments: JsonObject, workspace: Workspace, stop: Stop)
     matches = _Matches(workspace)
     found = find_code("ast_grep", query, targets, matches.take, stop)
     lines = matches.lines()
-    if found.timed_out and not lines:
-        raise ToolFailure(
-            FailureKind.TIMEOUT, f"the search took more than {TIME_LIMIT_S:g} s", "name paths"
-        )
-    return ToolOutput("\n".join([*(lines or [NO_MATCHES]), *_remarks(found)]))
-
-
-def _remarks(found: Found) -> list[str]:
-    if found.timed_out:
-        return [f"[stopped after {TIME_LIMIT_S:g} s; name narrower paths for the rest]"]
-    if not found.is_complete:
-        return [
-            f"[stopped at {MAX_MATCHES} matches; make the pattern or the paths narrower for "
-            "the rest]"
-        ]
-    return [f"[{found.remark}]"] if found.remark else []
+    remarks = remarks_on_end(
+        "the search",
+        is_complete=found.is_complete,
+        timed_out=found.timed_out,
+        time_limit_s=TIME_LIMIT_S,
+        stopped_at=f"{MAX_MATCHES} matches; make the pattern or the paths",
+        has_found=bool(lines),
+    )
+    if found.remark:
+        remarks.append(f"[{found.remark}]")
+    return ToolOutput("\n".join([*(lines or [NO_MATCHES]), *remarks]))
 
 
 class _Matches:

@@ -6,6 +6,7 @@ from engine.vocabulary.tools import JsonObject, ToolConcurrency, ToolDefinition,
 from orchestration.tools.builtin.read import INTENT
 from orchestration.tools.builtin.search import is_cacheable
 from orchestration.tools.ripgrep import TIME_LIMIT_S, RipgrepError, find_files, ignore_options
+from orchestration.tools.search_ends import remarks_on_end
 from orchestration.tools.search_targets import (
     PATHS_SCHEMA,
     SearchTargets,
@@ -55,14 +56,14 @@ def _find(arguments: JsonObject, workspace: Workspace, stop: Stop) -> ToolOutput
     except RipgrepError as error:
         raise ToolFailure(FailureKind.FAILED, f"find: {str(error).strip()}") from None
     lines = paths.lines()
-    if ended.timed_out:
-        if not lines:
-            raise ToolFailure(
-                FailureKind.TIMEOUT, f"find took more than {TIME_LIMIT_S:g} s", "name paths"
-            )
-        lines.append(f"[stopped after {TIME_LIMIT_S:g} s; name narrower paths for the rest]")
-    elif not ended.is_complete:
-        lines.append(f"[stopped at {MAX_PATHS} paths; make the paths narrower for the rest]")
+    lines += remarks_on_end(
+        "find",
+        is_complete=ended.is_complete,
+        timed_out=ended.timed_out,
+        time_limit_s=TIME_LIMIT_S,
+        stopped_at=f"{MAX_PATHS} paths; make the paths",
+        has_found=bool(lines),
+    )
     if ended.had_errors:
         lines.append("[some folders could not be read]")
     return ToolOutput("\n".join(lines) or NOTHING)

@@ -13,6 +13,7 @@ from orchestration.tools.ripgrep import (
     find_matches,
     ignore_options,
 )
+from orchestration.tools.search_ends import remarks_on_end
 from orchestration.tools.search_targets import (
     PATHS_SCHEMA,
     SearchTargets,
@@ -85,17 +86,14 @@ def _search(pattern: str, arguments: JsonObject, workspace: Workspace, stop: Sto
     except RipgrepError as error:
         raise _refusal(str(error)) from None
     lines = matches.lines()
-    if ended.timed_out:
-        if not lines:
-            raise ToolFailure(
-                FailureKind.TIMEOUT, f"the search took more than {TIME_LIMIT_S:g} s", "name paths"
-            )
-        lines.append(f"[stopped after {TIME_LIMIT_S:g} s; name narrower paths for the rest]")
-    elif not ended.is_complete:
-        lines.append(
-            f"[stopped at {MAX_MATCHES} matches; make the pattern or the paths narrower "
-            "for the rest]"
-        )
+    lines += remarks_on_end(
+        "the search",
+        is_complete=ended.is_complete,
+        timed_out=ended.timed_out,
+        time_limit_s=TIME_LIMIT_S,
+        stopped_at=f"{MAX_MATCHES} matches; make the pattern or the paths",
+        has_found=bool(lines),
+    )
     if ended.had_errors:
         lines.append("[some files could not be read]")
     return ToolOutput("\n".join(lines) or NO_MATCHES)

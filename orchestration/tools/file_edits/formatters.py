@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
 import subprocess
+import sys
 from pathlib import Path
 
 from msgspec import Struct
 
 from orchestration.tools.file_edits.file_text import FileText, NotText
+from orchestration.tools.streamed_program import kill_group
 from orchestration.tools.tool import ToolContext
 
 _PROBE_S = 5.0
@@ -78,13 +78,13 @@ def _run(command: list[str], text: str, folder: Path, limit_s: float) -> str:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         cwd=folder,
-        start_new_session=True,
+        start_new_session=sys.platform != "win32",
     )
     with process:
         try:
             out, err = process.communicate(text.encode("utf-8"), timeout=limit_s)
         except BaseException:
-            _kill(process)
+            kill_group(process)
             raise
     if process.returncode:
         complaint = err.decode("utf-8", "replace").strip() or f"it ended with {process.returncode}"
@@ -93,14 +93,3 @@ def _run(command: list[str], text: str, folder: Path, limit_s: float) -> str:
         return out.decode("utf-8")
     except UnicodeDecodeError:
         raise _Failed("what it printed is not UTF-8 text") from None
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    """End the program with all that it started."""
-    if os.name != "posix":
-        process.kill()
-        return
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        process.kill()
