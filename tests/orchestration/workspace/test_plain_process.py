@@ -20,6 +20,7 @@ from tests.support.command_rig import PATIENCE_S, alive, shell, wait_until_gone
 
 def end_marked(cwd: Path) -> Callable[[subprocess.Popen[bytes]], None]:
     def end(process: subprocess.Popen[bytes]) -> None:
+        process.kill()  # first, for a shell tells of children that are killed
         while found := alive(cwd):  # one may be born while another is killed
             for pid in found:
                 with contextlib.suppress(ProcessLookupError):
