@@ -142,7 +142,6 @@ class Workbench(QObject):
         window.file_dropped.connect(self._open_file)
         window.sidebar.chosen.connect(self._open_file)
         window.scene.node_chosen.connect(self._on_node_chosen)
-        window.canvas.keyboard.node_opened.connect(self._write_to)
         window.dock.trace.node_chosen.connect(window.scene.choose_node)
         window.waiting_list.chosen.connect(self._go_to_waiting)
         chat.filter_chosen.connect(window.scene.choose_node)

@@ -31,10 +31,12 @@ class Field(QWidget):
     Signals:
         entered: This field and the value that a person has entered.
         left: The focus has gone elsewhere.
+        rebuilt: There are other controls now.
     """
 
     entered = Signal(object, object)
     left = Signal()
+    rebuilt = Signal()
 
     typing = ""
     """Names what is typed letter by letter, so that it is one step; empty for a step each."""
@@ -45,7 +47,7 @@ class Field(QWidget):
         self._theme = theme
         self._shown: Any = UNSEEN
         self._controls: list[QWidget] = []
-        self._problem = ""
+        self.problem = ""
         self.label = QLabel(caption, self)
         self.label.setProperty("kind", "caption")
         self._note = small_label(self)
@@ -92,14 +94,14 @@ class Field(QWidget):
 
         The sentence itself stands at the top of the form.
         """
-        if words != self._problem:
-            self._problem = words
+        if words != self.problem:
+            self.problem = words
             self.mark()
 
     def mark(self) -> None:
         """Give the controls the look of what is wrong with them, if anything is."""
         for control in self._controls:
-            mark_wrong(control, bool(self.wrong or self._problem))
+            mark_wrong(control, bool(self.wrong or self.problem))
         self._describe()
 
     def show_values(self, values: Sequence[Any]) -> None:
@@ -136,6 +138,10 @@ class Field(QWidget):
         self._shown = value
         self.say_wrong(words)
 
+    def stops(self) -> list[QWidget]:
+        """Where Tab stops, in order."""
+        return list(self._controls)
+
     def take_focus(self) -> None:
         """Let the person write here."""
         if self._controls:
@@ -162,7 +168,7 @@ class Field(QWidget):
         self.box.addWidget(self._wrong)
 
     def _describe(self) -> None:
-        words = ". ".join(part for part in (self.wrong, self._problem, self.note) if part)
+        words = ". ".join(part for part in (self.wrong, self.problem, self.note) if part)
         for control in self._controls:
             control.setAccessibleDescription(words)
 

@@ -212,6 +212,10 @@ class SuggestionField(Field):
         self.line.setCursorPosition(0)
         self.set_placeholder(self._placeholder)
 
+    def stops(self) -> list[QWidget]:
+        """The list and the line in it are one stop."""
+        return [self.control]
+
     def _read(self, text: str) -> None:
         self.enter(text.strip() or self._blank)
 

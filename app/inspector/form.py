@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
@@ -68,7 +69,14 @@ class Form(QWidget):
         self._by_field[field] = bound
         field.entered.connect(self._put)
         field.left.connect(self._end_typing)
+        field.rebuilt.connect(self.order_keys)
         self.box.addWidget(field)
+
+    def order_keys(self) -> None:
+        """Let Tab go from top to bottom, whenever the controls were made."""
+        stops = [stop for bound in self._bound.values() for stop in bound.field.stops()]
+        for one, next_one in pairwise(stops):
+            QWidget.setTabOrder(one, next_one)
 
     def bind(self, target: Target) -> None:
         """Show another target."""

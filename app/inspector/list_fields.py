@@ -69,6 +69,7 @@ class PickField(Field):
                 box.setAccessibleDescription(purpose)
                 self._list.addWidget(box)
                 self._boxes[key] = box
+            self.rebuilt.emit()
         for key, box in self._boxes.items():
             box.setChecked(key in picked)
 

@@ -105,6 +105,7 @@ class NodeForm(Form):
         self._begin("Kept for other versions")
         put(slot("auto_start", _AGENT), self.auto_start, "start")
         self.box.addStretch(1)
+        self.order_keys()
 
     def _begin(self, name: str) -> None:
         self._sections[name] = self.section(name)

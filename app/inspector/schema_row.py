@@ -141,10 +141,10 @@ class SchemaRow(QFrame):
     def _fill(self) -> None:
         row = self.row
         for line, text in ((self.name, row.name), (self.description, row.description)):
-            is_being_written = line.text().strip() == text or (
-                line is self.name and bool(self._wrong_words)
+            is_being_written = line is self.name and (
+                line.text().strip() == text or bool(self._wrong_words)
             )
-            if not is_being_written:
+            if line.text() != text and not is_being_written:
                 line.setText(text)
                 line.setCursorPosition(0)
         is_other = row.kind == OTHER

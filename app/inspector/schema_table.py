@@ -92,9 +92,7 @@ class SchemaField(Field):
         nearest = max(fitting, key=lambda row: len(row.row.path), default=None)
         for row in self.rows:
             row.show_problem(words if row is nearest else "")
-        if self.is_json and not self.wrong:
-            spot = spot_of(self._written, path) if words and path else None
-            self._mark_line(spot.line if spot is not None else 0)
+        self._mark_problem()
 
     def mark(self) -> None:
         """The table says it at its rows; only the JSON as a whole can be wrong."""
@@ -108,6 +106,18 @@ class SchemaField(Field):
         faulty = [row for row in self.rows if row.wrong]
         (faulty or self.rows)[0].name.setFocus()
 
+    def stops(self) -> list[QWidget]:
+        """The button, the rows with what adds to them, and the JSON."""
+        found: list[QWidget] = [self.toggle]
+        for index in range(self._list.count()):
+            item = self._list.itemAt(index)
+            part = item.widget() if item is not None else None
+            if isinstance(part, SchemaRow):
+                found += part.controls()
+            elif isinstance(part, FieldAdder):
+                found.append(part.button)
+        return [*found, self.json]
+
     def _switch(self) -> None:
         wants_json = self.toggle.isChecked() or bool(self._json_only)
         if self.wrong and not wants_json:
@@ -118,6 +128,14 @@ class SchemaField(Field):
         if wants_json:
             self._write_json()
         self._show_side(wants_json)
+        self._mark_problem()
+
+    def _mark_problem(self) -> None:
+        """Mark the line of the JSON that keeps the schema from being used."""
+        if self.is_json and not self.wrong:
+            path = path_in(self.problem)
+            spot = spot_of(self._written, path) if path else None
+            self._mark_line(spot.line if spot is not None else 0)
 
     def _show_side(self, is_json: bool) -> None:
         self.json.setVisible(is_json)
@@ -173,6 +191,7 @@ class SchemaField(Field):
                 adder.button.installEventFilter(self)
                 self._list.addWidget(adder)
                 self.adders.append(adder)
+        self.rebuilt.emit()
 
     def _listen(self, row: SchemaRow) -> None:
         row.named.connect(self._rename)

@@ -112,6 +112,7 @@ class WorkflowForm(Form):
             "schedule",
         )
         self.box.addStretch(1)
+        self.order_keys()
 
     def _prepare_plan(self, workflow: Any) -> None:
         asking = [

@@ -199,7 +199,10 @@ class InspectorBench:
         QTest.keyClick(control, key, Qt.KeyboardModifier.ControlModifier)
         if not after and not text:
             QTest.keyClick(control, Qt.Key.Key_Backspace)
-        QTest.keyClicks(control, text)
+        for number, line in enumerate(text.split("\n")):
+            if number:
+                QTest.keyClick(control, Qt.Key.Key_Return)
+            QTest.keyClicks(control, line)
 
     def step(self, box: QComboBox, key: Qt.Key = Qt.Key.Key_Down) -> None:
         """Choose the neighbour in a list."""
