@@ -3,72 +3,32 @@
 from __future__ import annotations
 
 import asyncio
-import os
-from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
-from uuid import uuid4
-
-from msgspec import Struct
 
 from engine.graph.agents import CallableAgent
 from engine.graph.problems import Problem
 from engine.graph.workflow import Workflow
 from engine.vocabulary.inputs import RuntimePatch
 from engine.vocabulary.report import RunOutcome
-from orchestration.errors import EditNotUndone, UserError
+from orchestration.errors import EditNotUndone
+from orchestration.history_door import HistoryDoor
 from orchestration.library.library import Library
-from orchestration.runs.coordinator import RunCoordinator, RunSetup, RunTelling
 from orchestration.runs.event_hub import Subscription
-from orchestration.runs.limits import Budget
-from orchestration.runs.model_router import ModelRouter
-from orchestration.runs.preparation import PreparedRun, connection_to, prepare, problems
-from orchestration.runs.registry import RunRegistry
+from orchestration.runs.preparation import connection_to, problems
 from orchestration.runs.requests import RunOverrides, RunRequest
 from orchestration.runs.run_view import RunView
 from orchestration.settings.agent_store import AgentStore
-from orchestration.settings.context_windows import window_look_up
-from orchestration.settings.data_folder import agents_file, runs_folder
-from orchestration.settings.model import Limits, Settings
+from orchestration.settings.data_folder import agents_file
+from orchestration.settings.model import Limits
 from orchestration.settings.provider_choice import Readiness, readiness
-from orchestration.settings.quirk_store import QuirkStore
 from orchestration.settings.readiness import Providers, ProviderStatus
-from orchestration.settings.secrets import SecretStore
-from orchestration.tools.builtin.web_search import web_search_tool
+from orchestration.surroundings import Surroundings
 from orchestration.tools.file_edits.edit_log import RevertRefused, RevertReport
-from orchestration.tools.registry import ToolRegistry
-from orchestration.tools.runner import ToolRunner
-from orchestration.tools.tool import Tool, services_in
 from orchestration.workflow_catalog import create_workflow, open_workflow
-from orchestration.workspace.paths import Workspace
-from providers.embedded.server import EmbeddedServer
-from providers.factory import ProbeReport, ProviderPool
+from providers.factory import EndpointReport
 
 
-class Surroundings(Struct, frozen=True):
-    """What a backend works with. `notices` are sentences about how it was found."""
-
-    data_dir: Path
-    env: Mapping[str, str]
-    settings: Settings
-    secrets: SecretStore
-    quirks: QuirkStore
-    tools: ToolRegistry
-    pool: ProviderPool
-    embedded: EmbeddedServer
-    notices: tuple[str, ...] = ()
-
-
-class _Ready(Struct, frozen=True):
-    """A run that can begin, with the tools of its own and what its person must see."""
-
-    prepared: PreparedRun
-    workspace: Workspace
-    tools: ToolRegistry
-    notices: tuple[str, ...]
-
-
-class Backend:
+class Backend(HistoryDoor):
     """Runs workflows. Belongs to the thread of one event loop; see `open_backend`.
 
     A wish that does not fit the state of its run raises an `InteractionError` of the engine's
@@ -76,10 +36,7 @@ class Backend:
     """
 
     def __init__(self, surroundings: Surroundings) -> None:
-        self._all = surroundings
-        limits = surroundings.settings.limits
-        self._budget = Budget(limits.provider_calls, limits.tools)
-        self._runs = RunRegistry()
+        super().__init__(surroundings)
         self._library = Library(surroundings.data_dir)
 
     @property
@@ -135,9 +92,9 @@ class Backend:
         """
         workflow = request.workflow
         with self._runs.starting(workflow.id, workflow.name):
-            ready = await asyncio.to_thread(self._prepare, request)
-            run = RunCoordinator(self._setup(request, ready))
-            self._runs.add(run)
+            ready = await asyncio.to_thread(self._maker.ready, request)
+            run = await self._keeper.begin(request, ready)
+            self._add(run)
             run.start()
         return run.run_id
 
@@ -158,12 +115,8 @@ class Backend:
             RunAlreadyActive: its workflow has another run by now.
             InteractionError: the node takes no message; the run is as it was.
         """
-        run = self._runs.get(run_id)
-        if run.is_over:
-            with self._runs.starting(run.workflow_id, run.workflow_name):
-                run.continue_(node_id, message)
-        else:
-            run.continue_(node_id, message)
+        said = message if node_id is not None else None
+        await self._go_on(self._runs.get(run_id), node_id, said)
 
     def is_continuable(self, run_id: str) -> bool:
         """Whether `continue_run` can take the run up: it was stopped or has failed."""
@@ -289,8 +242,10 @@ class Backend:
         """Who would answer the workflow now, or what is missing; without one, by default."""
         return readiness(workflow, overrides or RunOverrides(), self._providers())
 
-    async def check_provider(self, provider_id: str) -> ProbeReport:
-        """Ask a provider for a real answer.
+    async def check_provider(self, provider_id: str, model: str = "") -> EndpointReport:
+        """Try out what a provider can do with a model; takes a minute at most, and costs little.
+
+        What it refuses is kept, so that runs do not have to find it out.
 
         Raises:
             UserError: there is no such provider, or it lacks something.
@@ -304,84 +259,21 @@ class Backend:
             embedded=self._all.embedded,
             quirks=self._all.quirks,
         )
-        return await self._all.pool.probe(connection)
+        return await self._all.pool.examine(connection, model)
 
     async def aclose(self) -> None:
         """Stop what runs, close connections, end the embedded model. May be called twice."""
         await self._runs.close_all()
+        try:
+            if self._opened_keeper is not None:
+                await self._opened_keeper.aclose()
+        finally:
+            await self._close_rest()
+
+    async def _close_rest(self) -> None:
         await self._all.pool.aclose()
         await self._all.embedded.aclose()
         await asyncio.to_thread(self._all.quirks.close)
 
     def _providers(self) -> Providers:
         return Providers(self._all.settings, self._all.env, self._all.embedded)
-
-    def _prepare(self, request: RunRequest) -> _Ready:
-        settings = self._all.settings
-        prepared = prepare(
-            request,
-            settings=settings,
-            secrets=self._all.secrets,
-            env=self._all.env,
-            registry=self._all.tools,
-            data_dir=self._all.data_dir,
-            embedded=self._all.embedded,
-            quirks=self._all.quirks,
-        )
-        added = [Path(folder) for folder in settings.added_folders if os.path.isdir(folder)]
-        plan_mode = prepared.workflow.settings.plan_mode
-        tools, notices = self._all.tools, prepared.notices
-        try:
-            if (web_search := self._web_search()) is not None:
-                tools = tools.plus(web_search)
-        except UserError as error:
-            notices = (*notices, f"no node can search the web: {error}")
-        return _Ready(
-            prepared,
-            Workspace(prepared.cwd, added),
-            tools.for_run(
-                prepared.nodes_without_tools,
-                plan_mode.evidence_source_node_id if plan_mode is not None else None,
-            ),
-            notices,
-        )
-
-    def _web_search(self) -> Tool | None:
-        """The tool that needs keys, where there are any; may wait for the keyring."""
-        settings, secrets = self._all.settings.tools, self._all.secrets
-        keys = {name: secrets.get(key) or "" for name, key in settings.search_keys.items()}
-        return web_search_tool(settings, keys)
-
-    def _setup(self, request: RunRequest, ready: _Ready) -> RunSetup:
-        run_id = str(uuid4())
-        folder = runs_folder(self._all.data_dir) / run_id
-        prepared = ready.prepared
-        port = self._all.pool.port
-        return RunSetup(
-            run_id=run_id,
-            workflow=prepared.workflow,
-            models=ModelRouter({name: port(to) for name, to in prepared.connections.items()}),
-            catalog=ready.tools,
-            make_tools=partial(self._run_tools, ready, folder),
-            agents=prepared.agents,
-            budget=self._budget,
-            text=request.text,
-            folder=folder,
-            project_root=str(prepared.cwd) if request.cwd is not None else None,
-            notices=ready.notices,
-            on_event=request.on_event,
-            context_window=window_look_up(self._all.settings),
-        )
-
-    def _run_tools(self, ready: _Ready, folder: Path, telling: RunTelling) -> ToolRunner:
-        return ToolRunner(
-            ready.tools,
-            emit=telling.emit,
-            journal=telling.journal,
-            permits=self._budget.tools,
-            services=services_in(
-                folder, ready.workspace, self._all.settings.tools, telling.read_handoff
-            ),
-            retry_policy=ready.prepared.workflow.settings.retry_policy,
-            plan_source=ready.tools.plan_source,
-        )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from engine.run import preamble
-from orchestration.backend import Backend, Surroundings
+from orchestration.backend import Backend
 from orchestration.settings.data_folder import (
     data_folder,
     quirks_file,
@@ -17,6 +17,7 @@ from orchestration.settings.data_folder import (
 from orchestration.settings.quirk_store import QuirkStore
 from orchestration.settings.secrets import open_secrets
 from orchestration.settings.store import SettingsStore
+from orchestration.surroundings import Surroundings
 from orchestration.tools.catalogue import builtin_tools
 from orchestration.tools.registry import ToolRegistry
 from providers.embedded.server import EmbeddedServer, EmbeddedSettings

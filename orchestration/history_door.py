@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+import asyncio
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from engine.vocabulary.recovery import UncertainChoice
+from orchestration.errors import NoContinuableRun
+from orchestration.run_making import RunMaker
+from orchestration.runs.coordinator import RunCoordinator
 from orchestration.runs.event_hub import EventRecord
+from orchestration.runs.limits import Budget
+from orchestration.runs.registry import RunRegistry
 from orchestration.runs.run_view import RunView
 from orchestration.runs.stored import (
     EVERY_RUN,
@@ -16,20 +22,43 @@ from orchestration.runs.stored import (
     RunQuery,
     StoredRun,
 )
+from orchestration.runs.view_values import RunStatus
+from orchestration.settings.known_secrets import known_secrets
+from orchestration.surroundings import Surroundings
+
+if TYPE_CHECKING:
+    from orchestration.run_keeping import RunKeeper
 
 
-class HistoryDoor(ABC):
+class HistoryDoor:
     """What may be done to stored runs. Each method raises a `StorageError` where it cannot be."""
 
-    @abstractmethod
+    def __init__(self, surroundings: Surroundings) -> None:
+        self._all = surroundings
+        limits = surroundings.settings.limits
+        self._budget = Budget(limits.provider_calls, limits.tools)
+        self._maker = RunMaker(surroundings, self._budget)
+        self._runs = RunRegistry()
+        self._opened_keeper: RunKeeper | None = None
+
+    @property
+    def _keeper(self) -> RunKeeper:
+        """Who keeps the runs; what that takes is imported when it is first asked for."""
+        if self._opened_keeper is None:
+            from orchestration.run_keeping import RunKeeper
+
+            self._opened_keeper = RunKeeper(self._all, self._maker)
+        return self._opened_keeper
+
     async def runs(self, query: RunQuery = EVERY_RUN) -> tuple[StoredRun, ...]:
         """Stored runs, the latest change first."""
+        return tuple(await self._keeper.store.list_runs(query))
 
-    @abstractmethod
     async def interrupted_runs(self) -> tuple[StoredRun, ...]:
         """Runs whose process ended in the middle of them, the latest first."""
+        query = RunQuery(statuses=frozenset({RunStatus.RUNNING}))
+        return tuple([run for run in await self.runs(query) if run.was_cut_off])
 
-    @abstractmethod
     async def resume_run(
         self, run_id: str, *, message: str | None = None, node_id: str | None = None
     ) -> str:
@@ -46,24 +75,32 @@ class HistoryDoor(ABC):
             NoContinuableRun: it has completed.
             InteractionError: the node takes no message.
         """
+        known = self._runs.find(run_id)
+        if known is not None:
+            await self._go_on(known, node_id, message)
+            return run_id
+        summary = await self._keeper.summary(run_id)
+        with self._runs.starting(summary.workflow_id, summary.workflow_name):
+            await self._take_up(run_id, node_id, message)
+        return run_id
 
-    @abstractmethod
     async def settle_uncertain(self, run_id: str, call_id: str, choice: UncertainChoice) -> None:
         """Say what became of a call of unknown end.
 
         Raises:
             UnknownCall: no such call is uncertain.
         """
+        await self._runs.get(run_id).settle_uncertain(call_id, UncertainChoice(choice))
 
-    @abstractmethod
     async def replay(self, run_id: str, until: int | None = None) -> RunView:
         """A run as it looked after event number `until`, or after its last; read only."""
+        return await self._keeper.replay(run_id, until)
 
-    @abstractmethod
     async def stored_events(self, run_id: str, until: int | None = None) -> tuple[EventRecord, ...]:
         """What a run told, up to and with event number `until`."""
+        parts = await self._keeper.store.events(run_id, until)
+        return tuple([record for part in parts for record in part.records])
 
-    @abstractmethod
     async def fork_run(
         self,
         run_id: str,
@@ -85,24 +122,31 @@ class HistoryDoor(ABC):
         Raises:
             UserError: there is no such node or turn, or the changes do not fit it.
         """
+        from orchestration.run_forks import ForkPoint, fork
 
-    @abstractmethod
+        point = ForkPoint(node_id, turn, seq)
+        new_id = await fork(self._keeper, run_id, point, changes, self._maker.tools_for)
+        return await self.resume_run(new_id)
+
     async def compare_runs(self, a: str, b: str) -> RunComparison:
         """Two runs side by side: outputs, time and tokens."""
+        from orchestration.run_comparison import compare
 
-    @abstractmethod
+        return await compare(self._keeper, a, b)
+
     async def rename_run(self, run_id: str, name: str) -> None:
         """Give a run another name."""
+        await self._keeper.store.rename(run_id, name)
 
-    @abstractmethod
     async def delete_run(self, run_id: str) -> None:
         """Delete a run with its artifacts.
 
         Raises:
             RunStillActive: a process drives it.
         """
+        await self._keeper.store.delete(run_id)
+        self._forget(run_id)
 
-    @abstractmethod
     async def prune_runs(
         self, *, older_than_s: float | None = None, most_bytes: int | None = None
     ) -> tuple[str, ...]:
@@ -111,16 +155,22 @@ class HistoryDoor(ABC):
         Those that have not changed for `older_than_s` seconds go, then more until all runs
         together take at most `most_bytes`. Runs that wait for a person or were cut off stay.
         """
+        deleted = await self._keeper.store.prune(older_than_s=older_than_s, most_bytes=most_bytes)
+        for run_id in deleted:
+            self._forget(run_id)
+        return tuple(deleted)
 
-    @abstractmethod
     async def export_run(self, run_id: str, path: Path) -> None:
         """Write a run to one file without secrets.
 
         Raises:
             HoldsSecret: the file would hold the value of a known key; nothing was written.
         """
+        secrets = await asyncio.to_thread(
+            known_secrets, self._all.settings, self._all.secrets, self._all.env
+        )
+        await self._keeper.store.export_run(run_id, path, secrets)
 
-    @abstractmethod
     async def import_run(self, path: Path) -> str:
         """Take in a run that was exported; gives its id.
 
@@ -128,3 +178,35 @@ class HistoryDoor(ABC):
             RunAlreadyStored: it is here already.
             UnreadableRun: the file holds no run.
         """
+        return await self._keeper.store.import_run(path)
+
+    async def _go_on(self, run: RunCoordinator, node_id: str | None, message: str | None) -> None:
+        """Continue a run of this process that was stopped or has failed."""
+        if not run.is_continuable:
+            raise NoContinuableRun(run.run_id, run.view.status if run.is_over else "on")
+        with self._runs.starting(run.workflow_id, run.workflow_name):
+            if await self._keeper.hold_again(run):
+                if message is None:
+                    run.continue_()
+                else:
+                    run.continue_(node_id or run.only_movable, message)
+            else:
+                await self._take_up(run.run_id, node_id, message)
+
+    async def _take_up(self, run_id: str, node_id: str | None, message: str | None) -> None:
+        self._forget(run_id)
+        run = await self._keeper.take_up(run_id)
+        try:
+            run.go_on(node_id, message)
+        except BaseException:
+            await self._keeper.let_go(run_id)
+            raise
+        self._add(run)
+
+    def _add(self, run: RunCoordinator) -> None:
+        for dropped in self._runs.add(run):
+            self._keeper.forget(dropped)
+
+    def _forget(self, run_id: str) -> None:
+        self._runs.drop(run_id)
+        self._keeper.forget(run_id)

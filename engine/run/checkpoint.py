@@ -15,7 +15,7 @@ from engine.run.scheduling import call_model
 from engine.run.state import CallPhase, NodePhase, NodeState, RunState
 from engine.run.subagents import Done, NeedAi, step_of
 from engine.run.tool_turns import advance, forget_inspection
-from engine.run.uncertainty import Known, recover_call
+from engine.run.uncertainty import OF_UNKNOWN_END, Known, recover_call
 from engine.vocabulary.errors import (
     CheckpointError,
     InvalidFrozenChangeEvidencePacket,
@@ -26,7 +26,6 @@ from engine.vocabulary.events import NodeErrored, ToolApprovalRequested
 from engine.vocabulary.inputs import MessageQueued, Started
 
 _DECODER = msgspec.json.Decoder(RunState)
-_OF_UNKNOWN_END = frozenset({CallPhase.RUNNING, CallPhase.UNCERTAIN})
 
 
 def encode_state(state: RunState) -> bytes:
@@ -129,7 +128,7 @@ def _recover_turn(run: RunContext, node: NodeState, known: Known) -> None:
     turn.batch_id = ""
     forget_inspection(turn)
     for turn_call in turn.calls:
-        if turn_call.phase in _OF_UNKNOWN_END and not turn_call.actor_id:
+        if turn_call.phase in OF_UNKNOWN_END and not turn_call.actor_id:
             recover_call(run, node, turn_call, known)
     for turn_call in turn.calls:
         if turn_call.approval_id in run.approvals:

@@ -16,7 +16,7 @@ from engine.run.scheduling import complete_run, start_ready_nodes
 from engine.run.state import CallPhase, NodePhase, NodeState, PlanState, RunState
 from engine.run.tool_turns import batch_serial, record_effects, settle_ended
 from engine.run.transitions import TABLE
-from engine.run.uncertainty import actor_of_uncertain, uncertain_call
+from engine.run.uncertainty import actor_of_uncertain, calls_at_work, uncertain_call
 from engine.vocabulary.effects import NOTHING, Finish, Step
 from engine.vocabulary.errors import (
     AlreadyDecided,
@@ -143,6 +143,11 @@ class InteractiveEngine:
     def is_over(self) -> bool:
         """Whether the run has completed, failed for good or been stopped."""
         return self._run.state.over
+
+    @property
+    def calls_at_work(self) -> frozenset[str]:
+        """The tool calls that run, or whose end is uncertain."""
+        return calls_at_work(self._run.state)
 
     def phase(self, node_id: str) -> NodePhase:
         """Where a node or a subagent stands."""

@@ -7,13 +7,25 @@ from collections.abc import Mapping
 from engine.run import feedback
 from engine.run.admission import settle, settle_with_error
 from engine.run.run_context import RunContext
-from engine.run.state import CallPhase, NodeState, TurnCall
+from engine.run.state import CallPhase, NodeState, RunState, TurnCall
 from engine.run.tool_turns import advance, give_result, record_effects
 from engine.vocabulary.errors import NotUncertain
 from engine.vocabulary.events import ToolCallSettled, ToolCallUncertain
 from engine.vocabulary.inputs import Started, UncertainSettled
 from engine.vocabulary.recovery import CallEvidence, KnownEnd, UncertainCall, UncertainChoice
 from engine.vocabulary.tools import ToolTier
+
+
+OF_UNKNOWN_END = frozenset({CallPhase.RUNNING, CallPhase.UNCERTAIN})
+
+
+def calls_at_work(state: RunState) -> frozenset[str]:
+    """The calls that run, or whose end is uncertain, by id."""
+    actors = [*state.nodes.values(), *state.subagents.values()]
+    turns = [actor.turn for actor in actors if actor.turn is not None]
+    return frozenset(
+        call.call.id for turn in turns for call in turn.calls if call.phase in OF_UNKNOWN_END
+    )
 
 
 class Known:

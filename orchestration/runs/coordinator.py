@@ -30,9 +30,12 @@ from engine.vocabulary.inputs import (
     NodePatched,
     RetryAsked,
     RuntimePatch,
+    Started,
     ToolDecided,
+    UncertainSettled,
 )
 from engine.vocabulary.ports import ModelPort, ToolCatalog
+from engine.vocabulary.recovery import UncertainChoice
 from engine.vocabulary.report import RunOutcome
 from orchestration.errors import NoContinuableRun, RunStillActive
 from orchestration.runs.drive_loop import DriveLoop
@@ -43,6 +46,8 @@ from orchestration.runs.hosted_tools import HostedTools
 from orchestration.runs.invocation import ModelInvocation
 from orchestration.runs.journal import Journal, MemoryJournal
 from orchestration.runs.limits import Budget
+from orchestration.runs.pauses import only_movable
+from orchestration.runs.recovery import Recovery
 from orchestration.runs.run_view import RunView
 from orchestration.runs.view_values import RunStatus
 from orchestration.tools.file_edits.edit_log import RevertReport
@@ -90,15 +95,19 @@ class RunCoordinator:
     A wish that does not fit the state of the run raises an `InteractionError` and changes nothing.
     """
 
-    def __init__(self, setup: RunSetup, journal: Journal | None = None) -> None:
+    def __init__(
+        self, setup: RunSetup, journal: Journal | None = None, recovery: Recovery | None = None
+    ) -> None:
+        """Make a run that begins with `start`; with `recovery` one that goes on with `go_on`."""
         workflow = setup.workflow
         self.run_id = setup.run_id
         self.workflow_id = workflow.id
         self.workflow_name = workflow.name
         self._setup = setup
         self._seed = setup.seed or os.urandom(SEED_BYTES)
-        self.view = _new_view(setup)
-        self._hub = EventHub(self.view.project, setup.clock)
+        self.view = _new_view(setup) if recovery is None else recovery.view
+        last_event = 0 if recovery is None else recovery.last_event
+        self._hub = EventHub(self.view.project, setup.clock, last_event)
         if setup.on_event is not None:
             self._hub.listen(setup.on_event)
         self.journal: Journal = journal or MemoryJournal()
@@ -121,18 +130,15 @@ class RunCoordinator:
             put_aside=self._tools.put_aside,
             context_window=setup.context_window,
         )
-        self._engine = InteractiveEngine(
-            workflow,
-            run_id=setup.run_id,
-            entropy=SeededEntropy(self._seed),
-            catalog=setup.catalog,
-            entrypoint=Entrypoint(setup.text),
-            project_root=setup.project_root,
-            agents=setup.agents,
-        )
+        self._recovery = recovery
+        self._engine = self._new_engine() if recovery is None else recovery.engine
         self._reverted: list[EditBatchReverted] = []
+        self._messages = 0 if recovery is None else recovery.messages
+        self.on_over: Callable[[], None] = _nothing
+        """Called when the run has ended, and again if it ends anew."""
+        self.on_reopened: Callable[[], None] = _nothing
+        """Called when the run goes on, before anything of it is told."""
         self._drive = self._new_drive()
-        self._messages = 0
 
     @property
     def is_over(self) -> bool:
@@ -144,9 +150,49 @@ class RunCoordinator:
         """Whether the run was stopped or has failed, so that `continue_` can take it up."""
         return self.is_over and self.view.status in CONTINUABLE
 
+    @property
+    def only_movable(self) -> str:
+        """The only node that a message would let go on.
+
+        Raises:
+            NoNodeAwaiting: there is none, or more than one.
+        """
+        return only_movable(self._engine.waiting())
+
     def start(self) -> None:
         """Begin at the next turn of the event loop: who subscribes now misses nothing."""
         asyncio.get_running_loop().call_soon(self._begin, self._drive, self._setup.notices)
+
+    def go_on(self, node_id: str | None = None, text: str | None = None) -> None:
+        """Go on where the facts of another day end, at the next turn of the event loop.
+
+        With `text` the node takes it as its answer or retries with it; without `node_id` the only
+        node that can.
+
+        Raises:
+            InteractionError: no such node takes a message; nothing was begun.
+        """
+        recovery = self._recovery
+        assert recovery is not None
+        message = None
+        if text is not None:
+            target = node_id or self.only_movable
+            self._engine.require_movable(target)
+            message = MessageQueued(target, self._new_message_id(), text, self._now())
+        for event in recovery.untold:
+            self._hub.emit(event)
+        self.view.reopen(self._now())
+        self.on_reopened()
+        how = Started(self._now(), message, recovery.ends, recovery.evidence)
+        asyncio.get_running_loop().call_soon(self._begin, self._drive, self._setup.notices, how)
+
+    def listen_first(self, listener: Callable[[EventRecord], None]) -> None:
+        """Call `listener` with every event from now on, before any other."""
+        self._hub.listen_first(listener)
+
+    def give_up(self, message: str) -> None:
+        """End the run for a reason that lies outside of it, at once."""
+        self._drive.give_up(message)
 
     async def settled(self) -> RunOutcome:
         """Wait until the run is over or nothing moves until a person does something."""
@@ -186,13 +232,14 @@ class RunCoordinator:
             engine.require_movable(node_id)
             message = MessageQueued(node_id, self._new_message_id(), text, self._now())
         for reverted in self._reverted:  # while the run was over
-            self.journal.input(reverted)
             engine.feed(reverted)
         self._reverted.clear()
         self._engine = engine
         self._drive = self._new_drive()
         self.view.reopen(self._now())
-        asyncio.get_running_loop().call_soon(self._begin, self._drive, (), message)
+        self.on_reopened()
+        how = Started(self._now(), message)
+        asyncio.get_running_loop().call_soon(self._begin, self._drive, (), how)
 
     def clear_trace(self) -> None:
         """Forget the rows of the trace; chats, outputs and everything else stay.
@@ -235,8 +282,13 @@ class RunCoordinator:
         try:
             await self._ask(reverted)
         except RunIsOver:
+            self.journal.input(reverted)
             self._reverted.append(reverted)
         return report
+
+    async def settle_uncertain(self, call_id: str, choice: UncertainChoice) -> None:
+        """Say what became of a call of unknown end."""
+        await self._ask(UncertainSettled(call_id, choice, self._now()))
 
     async def retry_node(self, node_id: str, message: str | None = None) -> None:
         """Let a failed or interrupted node try again, perhaps with a message."""
@@ -269,14 +321,30 @@ class RunCoordinator:
         await self._ask(MessageWithdrawn(message_id, self._now()))
 
     def _begin(
-        self, drive: DriveLoop, notices: tuple[str, ...], message: MessageQueued | None = None
+        self, drive: DriveLoop, notices: tuple[str, ...], how: Started | None = None
     ) -> None:
         if drive.is_over:  # stopped before it began
             return
         first = self._setup.workflow.nodes[0].id
         for notice in notices:
             self._hub.emit(ChatMessage(first, "system", notice))
-        drive.start(message)
+        drive.start(how)
+
+    def _new_engine(self) -> InteractiveEngine:
+        setup = self._setup
+        return InteractiveEngine(
+            setup.workflow,
+            run_id=setup.run_id,
+            entropy=SeededEntropy(self._seed),
+            catalog=setup.catalog,
+            entrypoint=Entrypoint(setup.text),
+            project_root=setup.project_root,
+            agents=setup.agents,
+        )
+
+    def _ended(self) -> None:
+        self._tools.close()
+        self.on_over()
 
     def _new_drive(self) -> DriveLoop:
         setup = self._setup
@@ -290,7 +358,7 @@ class RunCoordinator:
             clock=setup.clock,
             context_window=setup.context_window or _unknown_window,
             on_cancel=self._tools.discard,
-            on_over=self._tools.close,
+            on_over=self._ended,
         )
 
     async def _ask(self, wish: EngineInput) -> None:
@@ -312,6 +380,10 @@ def _new_view(setup: RunSetup) -> RunView:
         {node.id: node.label for node in setup.workflow.nodes},
         plan_source=plan_mode.evidence_source_node_id if plan_mode is not None else None,
     )
+
+
+def _nothing() -> None:
+    return None
 
 
 def _unknown_window(model: str) -> int | None:

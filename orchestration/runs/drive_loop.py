@@ -18,32 +18,25 @@ from engine.vocabulary.effects import (
     Wait,
 )
 from engine.vocabulary.errors import (
-    CallFailure,
-    CallInterrupted,
     InteractionError,
-    RequestFailure,
     RunIsOver,
 )
 from engine.vocabulary.events import RunError, RunEvent, UsageReported
 from engine.vocabulary.inputs import (
-    CallsInspected,
     EngineInput,
-    MessageQueued,
     ModelReplied,
     Started,
     Stopped,
     TimerFired,
-    ToolsFinished,
 )
-from engine.vocabulary.messages import TurnOutcome
 from engine.vocabulary.ports import ToolPort
 from engine.vocabulary.report import NeedsInteraction, RunFailed, RunOutcome
-from engine.vocabulary.tools import NO_EFFECTS, CallInspection, ToolResult
 from orchestration.runs.drive_ports import ModelCaller, Steppable
-from orchestration.runs.hosted_tools import BatchStopped
+from orchestration.runs.effect_work import EffectWork
 from orchestration.runs.journal import Journal
 from orchestration.runs.limits import Budget
-from orchestration.runs.task_group import TaskGroup, Work
+from orchestration.runs.task_group import TaskGroup
+from orchestration.storage.errors import StorageError
 
 logger = logging.getLogger(__name__)
 
@@ -74,10 +67,11 @@ class DriveLoop:
         "_effects",
         "_emit",
         "_engine",
+        "_held",
+        "_held_back",
         "_journal",
         "_loop",
         "_mailbox",
-        "_models",
         "_on_cancel",
         "_on_over",
         "_outcome",
@@ -86,7 +80,7 @@ class DriveLoop:
         "_stopping",
         "_tasks",
         "_timers",
-        "_tools",
+        "_work",
     )
 
     def __init__(
@@ -118,8 +112,6 @@ class DriveLoop:
             on_over: called when the run has ended, and again if it ends anew.
         """
         self._engine = engine
-        self._models = models
-        self._tools = tools
         self._emit = emit
         self._journal = journal
         self._budget = budget
@@ -131,9 +123,14 @@ class DriveLoop:
         self._mailbox: deque[tuple[EngineInput, asyncio.Future[None] | None]] = deque()
         self._scheduled = False
         self._stopping = False
+        self._held = False
+        self._held_back: list[CallModel | RunTools | InspectCalls | Wait] = []
         self._outcome: RunOutcome | None = None
         self._settlers: list[asyncio.Future[RunOutcome]] = []
         self._tasks = TaskGroup(self._loop, self._take_result)
+        self._work = EffectWork(
+            models, tools, clock=clock, post=self._post, on_trouble=self._give_up_keeping
+        )
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._effects: dict[type, Callable[[Any], None]] = {
             CallModel: self._call_model,
@@ -154,12 +151,24 @@ class DriveLoop:
         """Whether the run has ended."""
         return self._outcome is not None and not isinstance(self._outcome, NeedsInteraction)
 
-    def start(self, message: MessageQueued | None = None) -> None:
+    def start(self, how: Started | None = None) -> None:
         """Begin, or go on with a restored engine, at the next turn of the event loop.
 
-        `message` has to be one that the restored engine takes.
+        `how` it goes on has to be something that the restored engine takes.
         """
-        self._post(Started(self._clock(), message))
+        self._post(how or Started(self._clock()))
+
+    def hold(self) -> None:
+        """Begin no more work until `release`; what is under way goes on."""
+        self._held = True
+
+    def release(self) -> None:
+        """Begin what was held back."""
+        self._held = False
+        held, self._held_back = self._held_back, []
+        if not (self._stopping or self.is_over):
+            for effect in held:
+                self._effects[type(effect)](effect)
 
     def ask(self, given: EngineInput) -> asyncio.Future[None]:
         """Feed what a person wants; the future ends when it was taken, or holds the refusal."""
@@ -245,8 +254,12 @@ class DriveLoop:
                 answered.set_exception(error)
             return
         except Exception as error:
-            logger.exception("the engine cannot take %s", type(given).__name__)
-            self._give_up(error)
+            if isinstance(error, StorageError):
+                self._give_up_keeping(error)
+            else:
+                logger.exception("the engine cannot take %s", type(given).__name__)
+                name = type(error).__name__
+                self.give_up(f"the run hit an internal error ({name}) and cannot go on")
             if answered is not None and not answered.done():
                 answered.set_exception(RunIsOver())
             return
@@ -269,64 +282,20 @@ class DriveLoop:
         return UsageReported(event.node_id, event.usage, event.model, window, event.parent_id)
 
     def _call_model(self, effect: CallModel) -> None:
-        if not self._stopping:
-            self._tasks.start(effect.node_id, effect, self._make_call, self._budget.provider_calls)
-
-    async def _make_call(self, work: Work) -> ModelReplied | None:
-        effect: CallModel = work.job
-        reply: TurnOutcome | CallFailure
-        try:
-            reply = await self._models.call(effect)
-        except asyncio.CancelledError:
-            if not work.cancelled:
-                self._post(
-                    ModelReplied(effect.node_id, effect.call, CallInterrupted(), self._clock())
-                )
-            raise
-        except Exception as error:
-            logger.exception("a model call of node '%s' broke off", effect.node_id)
-            reply = RequestFailure(f"the model call broke off: {type(error).__name__}")
-        if work.cancelled:
-            return None
-        window = self._models.context_window(effect.request.model)
-        return ModelReplied(effect.node_id, effect.call, reply, self._clock(), window)
+        if self._may_begin(effect):
+            self._tasks.start(
+                effect.node_id, effect, self._work.call_model, self._budget.provider_calls
+            )
 
     def _run_tools(self, effect: RunTools) -> None:
         # The tool port takes a permit for each call; a batch as such needs none.
-        if not self._stopping:
-            self._tasks.start(effect.node_id, effect, self._run_batch)
-
-    async def _run_batch(self, work: Work) -> ToolsFinished:
-        batch: RunTools = work.job
-        results: tuple[ToolResult, ...] = ()
-        effects = NO_EFFECTS
-        try:
-            results, effects = await self._tools.execute_batch(batch)
-        except asyncio.CancelledError as error:
-            # What was done was done: descendants are told of it, whoever gave the batch up.
-            if isinstance(error, BatchStopped):
-                results, effects = error.results, error.effects
-            if results or not work.cancelled:
-                node_id, now = batch.node_id, self._clock()
-                self._post(ToolsFinished(node_id, batch.batch_id, results, now, effects))
-            raise
-        except Exception:
-            logger.exception("a tool batch of node '%s' broke off", batch.node_id)
-        return ToolsFinished(batch.node_id, batch.batch_id, results, self._clock(), effects)
+        if self._may_begin(effect):
+            self._tasks.start(effect.node_id, effect, self._work.run_tools)
 
     def _inspect_calls(self, effect: InspectCalls) -> None:
         # Earlier calls of the same turn may run meanwhile.
-        if not self._stopping:
-            self._tasks.start(_inspection_of(effect.node_id), effect, self._inspect)
-
-    async def _inspect(self, work: Work) -> CallsInspected:
-        batch: InspectCalls = work.job
-        inspections: tuple[CallInspection, ...] = ()
-        try:
-            inspections = await self._tools.inspect(batch)
-        except Exception:
-            logger.exception("the calls of node '%s' could not be inspected", batch.node_id)
-        return CallsInspected(batch.node_id, batch.batch_id, inspections, self._clock())
+        if self._may_begin(effect):
+            self._tasks.start(_inspection_of(effect.node_id), effect, self._work.inspect)
 
     def _take_result(self, result: EngineInput | None, alone: bool) -> None:
         if result is not None:
@@ -338,8 +307,15 @@ class DriveLoop:
         else:
             self._schedule()
 
+    def _may_begin(self, effect: CallModel | RunTools | InspectCalls | Wait) -> bool:
+        if self._stopping:
+            return False
+        if self._held:
+            self._held_back.append(effect)
+        return not self._held
+
     def _wait(self, effect: Wait) -> None:
-        if not self._stopping:
+        if self._may_begin(effect):
             delay = max(0.0, effect.until - self._clock())
             self._timers[effect.node_id] = self._loop.call_later(delay, self._fire, effect)
 
@@ -350,6 +326,8 @@ class DriveLoop:
 
     def _cancel_work(self, effect: CancelWork) -> None:
         node_id = effect.node_id
+        if self._held_back:
+            self._held_back = [held for held in self._held_back if held.node_id != node_id]
         self._tasks.cancel(node_id)
         self._tasks.cancel(_inspection_of(node_id))
         timer = self._timers.pop(node_id, None)
@@ -362,9 +340,14 @@ class DriveLoop:
         if self.is_over:
             self._on_over()
 
-    def _give_up(self, error: Exception) -> None:
-        """The engine failed on an input: a bug of ours. End the run, leave nothing behind."""
-        message = f"the run hit an internal error ({type(error).__name__}) and cannot go on"
+    def _give_up_keeping(self, error: StorageError) -> None:
+        """What cannot be kept must not happen: end the run where its facts end."""
+        self.give_up(str(error))
+
+    def give_up(self, message: str) -> None:
+        """End the run for a reason that lies outside of it, at once, and leave nothing behind."""
+        if self.is_over:
+            return
         self._emit(RunError(message))
         self._outcome = RunFailed(message)
         self._stopping = True
@@ -375,6 +358,7 @@ class DriveLoop:
             if answered is not None and not answered.done():
                 answered.set_exception(RunIsOver())
         self._mailbox.clear()
+        self._tell_settlers()
 
     def _cancel_timers(self) -> None:
         for timer in self._timers.values():

@@ -70,11 +70,15 @@ class EventHub:
         self,
         project: Callable[[RunEvent, float], None],
         clock: Callable[[], float] = time.time,
+        last_event: int = 0,
     ) -> None:
-        """Make a hub whose every event goes to `project` first, with its time."""
+        """Make a hub whose every event goes to `project` first, with its time.
+
+        Numbers go on after `last_event`.
+        """
         self._project = project
         self._clock = clock
-        self._seq = 0
+        self._seq = last_event
         self._listeners: tuple[Listener, ...] = ()
 
     def emit(self, event: RunEvent) -> None:
@@ -95,6 +99,10 @@ class EventHub:
     def listen(self, listener: Listener) -> None:
         """Call `listener` with every record from now on."""
         self._listeners = (*self._listeners, listener)
+
+    def listen_first(self, listener: Listener) -> None:
+        """Call `listener` with every record from now on, before any other."""
+        self._listeners = (listener, *self._listeners)
 
     def remove(self, listener: Listener) -> None:
         """Stop calling `listener`; nothing happens if it is not known."""

@@ -36,14 +36,26 @@ class RunRegistry:
         finally:
             self._starting.discard(workflow_id)
 
-    def add(self, run: RunCoordinator) -> None:
-        """Keep a run; of those that are over the oldest goes if there are too many."""
+    def add(self, run: RunCoordinator) -> tuple[str, ...]:
+        """Keep a run; of those that are over the oldest go if there are too many, and are named."""
         self._runs[run.run_id] = run
         surplus = len(self._runs) - self._retained
-        if surplus > 0:
-            over = [run_id for run_id, other in self._runs.items() if other.is_over]
-            for run_id in over[:surplus]:
-                del self._runs[run_id]
+        if surplus <= 0:
+            return ()
+        over = [run_id for run_id, other in self._runs.items() if other.is_over]
+        for run_id in over[:surplus]:
+            del self._runs[run_id]
+        return tuple(over[:surplus])
+
+    def drop(self, run_id: str) -> None:
+        """Forget a run that is over; nothing happens if it is not known."""
+        run = self._runs.get(run_id)
+        if run is not None and run.is_over:
+            del self._runs[run_id]
+
+    def find(self, run_id: str) -> RunCoordinator | None:
+        """The run with this id, if it is known."""
+        return self._runs.get(run_id)
 
     def get(self, run_id: str) -> RunCoordinator:
         """The run with this id.

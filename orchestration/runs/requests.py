@@ -30,7 +30,8 @@ class RunRequest(Struct, frozen=True):
     """One run to start.
 
     `text` goes to the root nodes. `cwd` is the execution folder; without it the run gets a managed
-    folder. `on_event` sees every event from the first on, in order, as it happens.
+    folder. `on_event` sees every event from the first on, in order, as it happens. `source` is the
+    file of the workflow, to tell later whether it was edited since.
     """
 
     workflow: Workflow
@@ -38,3 +39,4 @@ class RunRequest(Struct, frozen=True):
     overrides: RunOverrides = RunOverrides()
     cwd: Path | None = None
     on_event: Callable[[EventRecord], None] | None = None
+    source: Path | None = None

@@ -34,6 +34,7 @@ class RunOpening(Struct, frozen=True, kw_only=True):
         nodes_without_tools: nodes whose model cannot call executable tools.
         source_hash: SHA-256 of the workflow as it was before it was prepared, to tell whether it
             was edited since.
+        source: the file that it came from, where that is known.
         overrides: what replaced the workflow's own settings.
         cwd: the execution folder.
         project_root: the execution folder where a person chose it.
@@ -53,6 +54,7 @@ class RunOpening(Struct, frozen=True, kw_only=True):
     agents: dict[str, JsonObject] = field(default_factory=dict)
     nodes_without_tools: tuple[str, ...] = ()
     source_hash: str = ""
+    source: str = ""
     overrides: RunOverrides = RunOverrides()
     cwd: str = ""
     project_root: str | None = None

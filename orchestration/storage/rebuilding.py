@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from pydantic import ValidationError
 
@@ -10,14 +10,19 @@ from engine.graph.agents import CallableAgent
 from engine.graph.serialization import WorkflowFormatError, dump_workflow, load_workflow
 from engine.graph.workflow import Workflow
 from engine.run.interactive_engine import InteractiveEngine
+from engine.vocabulary.effects import Step
 from engine.vocabulary.errors import CheckpointError, IllegalInput, InteractionError
-from engine.vocabulary.inputs import EditBatchReverted, Started
+from engine.vocabulary.inputs import EditBatchReverted, EngineInput, Started
 from engine.vocabulary.ports import ToolCatalog
 from orchestration.runs.entropy import SeededEntropy
 from orchestration.runs.run_view import RunView
 from orchestration.storage.errors import UnreadableRun
 from orchestration.storage.facts import RecordedRun
 from orchestration.storage.run_rows import StoredEvents
+
+
+def _nothing(given: EngineInput, step: Step) -> None:
+    return None
 
 
 def recorded_workflow(workflow: Workflow) -> bytes:
@@ -38,7 +43,12 @@ def workflow_of(recorded: RecordedRun) -> Workflow:
         raise UnreadableRun(f"the workflow of run '{run_id}' cannot be read: {error}") from error
 
 
-def _agents_of(recorded: RecordedRun) -> dict[str, CallableAgent]:
+def agents_of(recorded: RecordedRun) -> dict[str, CallableAgent]:
+    """The saved agents that the run took along, by id.
+
+    Raises:
+        UnreadableRun: one is none.
+    """
     try:
         return {
             agent_id: CallableAgent.model_validate(document)
@@ -50,12 +60,18 @@ def _agents_of(recorded: RecordedRun) -> dict[str, CallableAgent]:
 
 
 def rebuilt_engine(
-    recorded: RecordedRun, workflow: Workflow, catalog: ToolCatalog, *, inputs: int | None = None
+    recorded: RecordedRun,
+    workflow: Workflow,
+    catalog: ToolCatalog,
+    *,
+    inputs: int | None = None,
+    on_step: Callable[[EngineInput, Step], None] = _nothing,
 ) -> InteractiveEngine:
     """The engine of a stored run as it was after its first `inputs` inputs, or after all of them.
 
     Nothing is asked of anybody: what the engine wants is what it was given. It is live; to go on,
-    restore another one from its `checkpoint()` and feed that `Started`.
+    restore another one from its `checkpoint()` and feed that `Started`. `on_step` gets each input
+    that was taken and what followed from it.
 
     Raises:
         UnreadableRun: the inputs do not fit the workflow.
@@ -69,7 +85,7 @@ def rebuilt_engine(
         catalog=catalog,
         entrypoint=opening.entrypoint,
         project_root=opening.project_root,
-        agents=_agents_of(recorded),
+        agents=agents_of(recorded),
     )
     is_live = False
     for place, given in enumerate(recorded.inputs[:inputs], start=1):
@@ -85,7 +101,7 @@ def rebuilt_engine(
                     project_root=opening.project_root,
                 )
                 is_live = False
-            engine.feed(given)
+            step = engine.feed(given)
         except InteractionError:
             continue  # it was refused then as well
         except (IllegalInput, CheckpointError) as error:
@@ -93,6 +109,7 @@ def rebuilt_engine(
                 f"run '{opening.run_id}' cannot be rebuilt: its fact {place} of "
                 f"{len(recorded.inputs)} does not fit ({error})"
             ) from error
+        on_step(given, step)
         is_live = is_live or begins
     return engine
 
@@ -106,11 +123,11 @@ def view_of(recorded: RecordedRun, workflow: Workflow, parts: Iterable[StoredEve
         {node.id: node.label for node in workflow.nodes},
         plan_source=plan_mode.evidence_source_node_id if plan_mode is not None else None,
     )
-    segment = 0
+    segment: int | None = None
     for part in parts:
-        if part.segment != segment:
-            segment = part.segment
+        if segment is not None and part.segment != segment:
             view.reopen(part.records[0].time)
+        segment = part.segment
         for record in part.records:
             view.apply(record)
     return view

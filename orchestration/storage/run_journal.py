@@ -18,6 +18,7 @@ from engine.vocabulary.inputs import (
     Stopped,
     ToolDecided,
     ToolsFinished,
+    UncertainSettled,
 )
 from engine.vocabulary.tools import NO_EFFECTS, ToolCall, ToolEffects, ToolResult
 from orchestration.storage.bodies import encode
@@ -38,6 +39,7 @@ _OF_A_PERSON = frozenset(
     {
         HumanAnswered,
         ToolDecided,
+        UncertainSettled,
         RetryAsked,
         MessageQueued,
         MessageEdited,
@@ -104,6 +106,11 @@ class RunJournal:
         self._clock = clock
         self._ends: dict[str, ToolResult] = {}
         self._reading: set[str] = set()
+
+    @property
+    def next_seq(self) -> int:
+        """The number that the next fact gets."""
+        return self._seq
 
     def opened(self, run_id: str, seed: bytes) -> None:
         """See that what begins is the run that was recorded.

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import Struct
 
-from engine.vocabulary.inputs import EngineInput, NodeInterruptAsked, Stopped, ToolsFinished
+from engine.vocabulary.inputs import (
+    EngineInput,
+    NodeInterruptAsked,
+    Stopped,
+    ToolsFinished,
+    UncertainSettled,
+)
 from orchestration.runs.event_hub import EventRecord
 from orchestration.runs.stored import RunQuery, StoredRun
 from orchestration.runs.view_values import RunStatus
@@ -111,6 +117,18 @@ def run_number(connection: Connection, run_id: str) -> int:
     return int(number)
 
 
+def last_fact(connection: Connection, number: int) -> int:
+    """The number of a run's last fact, 0 if there is none."""
+    import sqlalchemy as sa
+
+    known = tables()
+    found = [
+        connection.scalar(sa.select(sa.func.max(table.c.seq)).where(table.c.run == number))
+        for table in (known.turns, known.calls)
+    ]
+    return max(seq or 0 for seq in found)
+
+
 def list_runs(
     connection: Connection,
     wanted: RunQuery,
@@ -122,6 +140,18 @@ def list_runs(
     if wanted.limit is not None or wanted.offset:
         found = found.limit(wanted.limit).offset(wanted.offset)
     return [_summary(row, leases) for row in connection.execute(found)]
+
+
+def summary_of(connection: Connection, run_id: str, leases: LeaseKeeper) -> StoredRun:
+    """The row of one run.
+
+    Raises:
+        RunNotStored: there is no such run.
+    """
+    number = run_number(connection, run_id)
+    runs = tables().runs
+    found = _summaries(RunQuery()).where(runs.c.number == number)
+    return _summary(connection.execute(found).one(), leases)
 
 
 def load_run(connection: Connection, run_id: str, leases: LeaseKeeper) -> RecordedRun:
@@ -282,12 +312,15 @@ def _open_calls(
         return ()
     answered: dict[str, int] = {}
     interrupted: dict[str, int] = {}
+    settled: dict[str, int] = {}
     stopped = 0
     for seq, given in zip(seqs, inputs, strict=True):
         if isinstance(given, ToolsFinished):
             answered[given.node_id] = seq
         elif isinstance(given, NodeInterruptAsked):
             interrupted[given.node_id] = seq
+        elif isinstance(given, UncertainSettled):
+            settled[given.call_id] = seq
         elif isinstance(given, Stopped):
             stopped = seq
     found = []
@@ -296,6 +329,7 @@ def _open_calls(
         end = max(
             stopped,
             answered.get(caller, 0),
+            settled.get(call.call.call.id, 0),
             interrupted.get(caller, 0),
             interrupted.get(node_id, 0),
         )
@@ -312,3 +346,24 @@ def list_nodes(connection: Connection, run_id: str) -> list[NodeStanding]:
     number = run_number(connection, run_id)
     found = sa.select(nodes).where(nodes.c.run == number).order_by(nodes.c.node_id)
     return [NodeStanding(*row[1:]) for row in connection.execute(found)]
+
+
+def usage_by_node(connection: Connection, run_id: str) -> dict[str, tuple[int | None, int | None]]:
+    """Tokens in and out of each node, what its subagents used counted in."""
+    import sqlalchemy as sa
+
+    usage = tables().usage
+    number = run_number(connection, run_id)
+    found = sa.select(usage.c.node_id, usage.c.tokens_in, usage.c.tokens_out).where(
+        usage.c.run == number
+    )
+    totals: dict[str, tuple[int | None, int | None]] = {}
+    for actor, *counts in connection.execute(found):
+        node_id = actor.partition("/")[0]
+        before = totals.get(node_id, (None, None))
+        totals[node_id] = (_sum(before[0], counts[0]), _sum(before[1], counts[1]))
+    return totals
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return one if other is None else (one or 0) + other

@@ -120,6 +120,24 @@ class RunStore:
         )
         return ResumedRun(recorded, journal)
 
+    async def hold_again(self, number: int, run_id: str, journal: RunJournal) -> bool:
+        """Take the lease of a run that was released; false if it went on elsewhere meanwhile.
+
+        Raises:
+            RunNotStored: it was deleted.
+            RunIsDriven: another process drives it.
+        """
+        leases = self.database.leases
+
+        def take(connection: Connection) -> bool:
+            run_rows.run_number(connection, run_id)
+            if run_rows.last_fact(connection, number) >= journal.next_seq:
+                return False
+            leases.take(connection, number, run_id)
+            return True
+
+        return await self.database.run(take)
+
     async def release(self, number: int) -> None:
         """Give a run's lease back: it is over, or is left for another day."""
         leases = self.database.leases
@@ -140,6 +158,15 @@ class RunStore:
         leases = self.database.leases
         return await self.database.read(lambda c: run_rows.list_runs(c, wanted, leases))
 
+    async def summary(self, run_id: str) -> StoredRun:
+        """The row of a run in a list of runs.
+
+        Raises:
+            RunNotStored: there is no such run.
+        """
+        leases = self.database.leases
+        return await self.database.read(lambda c: run_rows.summary_of(c, run_id, leases))
+
     async def events(self, run_id: str, until: int | None = None) -> list[StoredEvents]:
         """What a run told, up to and with event number `until`.
 
@@ -155,6 +182,14 @@ class RunStore:
             RunNotStored: there is no such run.
         """
         return await self.database.read(lambda c: run_rows.list_nodes(c, run_id))
+
+    async def usage(self, run_id: str) -> dict[str, tuple[int | None, int | None]]:
+        """Tokens in and out of each node of a run, its subagents counted in.
+
+        Raises:
+            RunNotStored: there is no such run.
+        """
+        return await self.database.read(lambda c: run_rows.usage_by_node(c, run_id))
 
     async def rename(self, run_id: str, name: str) -> None:
         """Give a run another name.

@@ -12,7 +12,7 @@ from engine.vocabulary.ports import ModelPort
 from engine.vocabulary.report import NeedsInteraction, RunOutcome
 from engine.vocabulary.requests import AgentRequest
 from engine.vocabulary.tools import JsonObject, ToolConcurrency, ToolDefinition, ToolTier
-from orchestration.backend import Backend, Surroundings
+from orchestration.backend import Backend
 from orchestration.runs.coordinator import RunCoordinator, RunSetup, RunTelling
 from orchestration.runs.event_hub import EventRecord
 from orchestration.runs.hosted_tools import HostedTools
@@ -24,6 +24,7 @@ from orchestration.settings.data_folder import quirks_file, secrets_file
 from orchestration.settings.model import Settings
 from orchestration.settings.quirk_store import QuirkStore
 from orchestration.settings.secrets import FileSecrets
+from orchestration.surroundings import Surroundings
 from orchestration.tools.builtin.read import READ
 from orchestration.tools.registry import ToolRegistry
 from orchestration.tools.runner import ToolRunner
