@@ -14,6 +14,8 @@ from providers.config import EndpointSource, ProviderConfig
 from providers.connection import Connection
 from providers.embedded import bounded_schema
 from providers.embedded.small_prompt import Preamble, SmallPromptPort
+from providers.endpoint_check import LIMIT_S, EndpointCheck
+from providers.endpoint_report import EndpointReport
 from providers.messages_adapter import MessagesAdapter
 from providers.probe import ProbeReport, probe
 from providers.responses_adapter import ResponsesAdapter
@@ -21,7 +23,7 @@ from providers.schemas import Bound
 from providers.sdk_adapter import AdapterOptions, SdkAdapter
 from providers.specs import EMBEDDED, Wire
 
-__all__ = ["ProbeReport", "ProviderPool"]
+__all__ = ["EndpointReport", "ProbeReport", "ProviderPool"]
 
 _ADAPTERS: dict[Wire, type[SdkAdapter]] = {
     Wire.CHAT: ChatAdapter,
@@ -67,6 +69,28 @@ class ProviderPool:
         if why_not:
             return ProbeReport(False, why_not)
         return await probe(config, self._connection(config), model)
+
+    async def examine(
+        self, config: ProviderConfig, model: str = "", *, limit_s: float = LIMIT_S
+    ) -> EndpointReport:
+        """Try out what the service can do with a model, and note it in the record of quirks.
+
+        Args:
+            config: the service.
+            model: the model to ask; empty for the default one, or the first that is listed.
+            limit_s: when to stop asking, in seconds.
+        """
+        why_not = self._why_not(config)
+        if why_not:
+            return EndpointReport(False, why_not)
+        connection = self._connection(config)
+        options = self._demo_options if config.spec.is_demo else self._options
+
+        def adapter(model: str) -> SdkAdapter:
+            return _ADAPTERS[config.wire_for(model)](config, connection, options)
+
+        check = EndpointCheck(adapter, config, connection, model=model, bound=options.bound)
+        return await check.run(limit_s)
 
     async def aclose(self) -> None:
         """Close all connections; safe to call again. The embedded server is left running."""

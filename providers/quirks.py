@@ -7,6 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from typing import Any
 
+import msgspec
+
+from providers.endpoint_report import Profile
+
 
 class Quirk(StrEnum):
     """One thing that an endpoint refuses for a model."""
@@ -38,28 +42,37 @@ class Quirk(StrEnum):
 
 
 class Quirks:
-    """The quirks of one endpoint, by model.
+    """What is known about the models of one endpoint: their quirks, and what checks have found.
 
     Args:
-        known: what was learned before, as `as_data` gave it; unknown names are ignored.
+        known: what was learned before, as `as_data` gave it; what is unknown in it is ignored.
         on_learned: told of each new quirk with the model's name, to store it.
+        on_checked: told of the model whose check has been noted, to store it.
     """
 
     def __init__(
         self,
-        known: Mapping[str, Iterable[str]] | None = None,
+        known: Mapping[str, Iterable[str] | Mapping[str, Any]] | None = None,
         on_learned: Callable[[str, Quirk], None] | None = None,
+        on_checked: Callable[[str], None] | None = None,
     ) -> None:
-        names = {quirk.value for quirk in Quirk}
-        self._by_model: dict[str, frozenset[Quirk]] = {
-            model: frozenset(Quirk(name) for name in quirks if name in names)
-            for model, quirks in (known or {}).items()
-        }
+        self._by_model: dict[str, frozenset[Quirk]] = {}
+        self._profiles: dict[str, Profile] = {}
+        for model, data in (known or {}).items():
+            quirks = data.get("refuses", ()) if isinstance(data, Mapping) else data
+            self._by_model[model] = frozenset(Quirk(name) for name in quirks if name in _NAMES)
+            if isinstance(data, Mapping):
+                self._profiles[model] = msgspec.convert(data["checked"], Profile)
         self._on_learned = on_learned
+        self._on_checked = on_checked
 
     def of(self, model: str) -> frozenset[Quirk]:
-        """What is known about the model."""
+        """The quirks that are known of the model."""
         return self._by_model.get(model, frozenset())
+
+    def profile_of(self, model: str) -> Profile | None:
+        """What the last check of the model found, `None` if there has been none."""
+        return self._profiles.get(model)
 
     def learn(self, model: str, quirk: Quirk) -> bool:
         """Note a quirk; false if it was known."""
@@ -71,15 +84,40 @@ class Quirks:
             self._on_learned(model, quirk)
         return True
 
-    def as_data(self) -> dict[str, list[str]]:
+    def checked(
+        self,
+        model: str,
+        profile: Profile,
+        *,
+        refused: Iterable[Quirk] = (),
+        accepted: Iterable[Quirk] = (),
+    ) -> None:
+        """Note what a check has found; quirks that are gone are forgotten."""
+        self._by_model[model] = (self.of(model) - frozenset(accepted)) | frozenset(refused)
+        self._profiles[model] = profile
+        if self._on_checked is not None:
+            self._on_checked(model)
+
+    def as_data(self) -> dict[str, Any]:
         """Everything that is known, as plain JSON data in a fixed order."""
         return {
-            model: sorted(quirk.value for quirk in quirks)
-            for model, quirks in sorted(self._by_model.items())
+            model: self._model_data(model)
+            for model in sorted(self._by_model)
+            if self._by_model[model] or model in self._profiles
         }
+
+    def _model_data(self, model: str) -> Any:
+        quirks = sorted(quirk.value for quirk in self._by_model[model])
+        profile = self._profiles.get(model)
+        if profile is None:
+            return quirks
+        return {"refuses": quirks, "checked": msgspec.to_builtins(profile)}
 
     def __repr__(self) -> str:
         return f"Quirks({self.as_data()!r})"
+
+
+_NAMES = frozenset(quirk.value for quirk in Quirk)
 
 
 def quirk_in_refusal(status: int, message: str, body: Mapping[str, Any]) -> Quirk | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import ClassVar, Protocol
 
 import msgspec
@@ -110,7 +111,7 @@ class SdkAdapter(ABC):
             content = encoded(body)
             builder = TurnBuilder(self._config.spec.id, sink)
             try:
-                await self._exchange(await client.open(self.path, content), builder)
+                await self.exchange(await client.open(self.path, content), builder)
             except client.errors as error:
                 if not builder.content_kinds() and self._learns_from(error, request, body, context):
                     continue
@@ -122,14 +123,25 @@ class SdkAdapter(ABC):
                 self._check_prompt(body, len(content), turn.usage)
             return turn
 
-    async def _exchange(self, stream: SdkStream, builder: TurnBuilder) -> None:
+    async def exchange(
+        self,
+        stream: SdkStream,
+        builder: TurnBuilder,
+        notice: Callable[[JsonObject], object] | None = None,
+    ) -> None:
+        """Read a reply to its end and close it; `notice` is shown every event.
+
+        Raises:
+            ModelCallError: if it is no reply.
+            Exception: whatever the client names in its `errors`.
+        """
         reader = self.reader(builder)
         try:
             kind = stream.response.headers.get("content-type", "").lower()
             if "html" in kind:
                 raise ModelCallError(PermanentFailure(self._wrong_address("a web page")))
             if "json" in kind:
-                self._read_whole(reader, await stream.response.aread())
+                self._read_whole(reader, await stream.response.aread(), notice)
                 if not builder.has_ended:
                     raise ModelCallError(
                         PermanentFailure(self._wrong_address("something that is no reply"))
@@ -137,6 +149,8 @@ class SdkAdapter(ABC):
             else:
                 async for event in stream:
                     if isinstance(event, dict):
+                        if notice is not None:
+                            notice(event)
                         reader.feed(event)
         finally:
             await stream.close()
@@ -145,9 +159,16 @@ class SdkAdapter(ABC):
             # Some servers give no reason for the end, only its mark.
             builder.end("stop")
 
-    def _read_whole(self, reader: ReplyReader, content: bytes) -> None:
+    def _read_whole(
+        self,
+        reader: ReplyReader,
+        content: bytes,
+        notice: Callable[[JsonObject], object] | None,
+    ) -> None:
         reply = json.loads(content)
         if isinstance(reply, dict):
+            if notice is not None:
+                notice(reply)
             reader.feed_whole(reply)
 
     def _wrong_address(self, what: str) -> str:

@@ -56,30 +56,73 @@ def list_providers(context: typer.Context, data_dir: DataDir = None, debug: Debu
 def check(
     context: typer.Context,
     provider: Annotated[str, typer.Argument(metavar="ID", help="The provider's id.")],
+    model: Annotated[
+        str, typer.Option(help="The model to ask; without it the provider's default one.")
+    ] = "",
     data_dir: DataDir = None,
     debug: Debug = False,
 ) -> None:
-    """Ask a provider for a real answer and say how it went.
+    """Try out what a provider can do, in a minute at most, and keep what was found.
 
-    The exit status is 0 if it answered, 1 if it did not, 2 if it is not known or lacks its key.
+    It makes about ten small requests. The exit status is 0 if the model answered, 1 if it did
+    not, 2 if the provider is not known or lacks its key.
     """
     session = context.ensure_object(Session)
-    report = asyncio.run(_check(session, provider))
-    write_json(report)
+    report = asyncio.run(_check(session, provider, model))
+    if stdout_is_terminal():
+        _print_report(report)
+    else:
+        write_json(report)
     if not report["ok"]:
         say(f"openflow: {provider} does not answer: {report['sentence']}")
         raise typer.Exit(1)
 
 
-async def _check(session: Session, provider: str) -> dict[str, Any]:
+async def _check(session: Session, provider: str, model: str) -> dict[str, Any]:
     backend = session.open_backend()
     try:
-        report = await backend.check_provider(provider)
+        report = await backend.check_provider(provider, model)
+        return {"id": provider, **report.as_data()}
     finally:
         await backend.aclose()
-    return {
-        "id": provider,
-        "ok": report.ok,
-        "sentence": report.sentence,
-        "models": list(report.models),
-    }
+
+
+def _print_report(report: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console()
+    if report["ok"]:
+        console.print(Text(visible(report["sentence"])))
+    table = Table("", "what was tried", "details", box=None)
+    for name, found in report["findings"].items():
+        mark = _MARKS[found["state"]]
+        table.add_row(mark, _WORDS.get(name, name), Text(visible(found["detail"])))
+    console.print(table)
+    if report["refuses"]:
+        names = ", ".join(report["refuses"])
+        console.print(Text(f"Requests for {visible(report['model'])} heed from now on: {names}."))
+
+
+_MARKS = {
+    "yes": "[green]yes[/]",
+    "no": "[red]no[/]",
+    "ignored": "[yellow]ignored[/]",
+    "unknown": "[dim]unknown[/]",
+}
+_WORDS = {
+    "models": "list of models",
+    "context_window": "context window",
+    "streaming": "streamed replies",
+    "usage": "token counts",
+    "reasoning_fields": "reasoning in replies",
+    "choice_required": "tool_choice: required",
+    "choice_auto": "tool_choice: auto",
+    "choice_none": "tool_choice: none",
+    "choice_named": "tool_choice: one tool",
+    "parallel_calls": "several calls in one reply",
+    "strict_schemas": "strict schemas",
+    "schema_references": "references in schemas",
+    "reasoning_options": "reasoning effort",
+}

@@ -1,4 +1,4 @@
-"""What endpoints were found to refuse, kept from one start of the program to the next."""
+"""What endpoints were found to do and to refuse, kept from one start of the program to the next."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from orchestration.workspace.atomic_files import write_atomically
 from providers.quirks import Quirk, Quirks
@@ -42,11 +43,19 @@ class QuirkStore:
             self._writer.shutdown(wait=True)
             self._writer = None
 
-    def _record(self, endpoint: str, known: dict[str, list[str]]) -> Quirks:
-        return Quirks(known, on_learned=partial(self._learned, endpoint))
+    def _record(self, endpoint: str, known: dict[str, Any]) -> Quirks:
+        learned = partial(self._learned, endpoint)
+        return Quirks(known, on_learned=learned, on_checked=partial(self._checked, endpoint))
 
     def _learned(self, endpoint: str, model: str, quirk: Quirk) -> None:
         logger.info("%s refuses %s for the model %s", endpoint, quirk.value, model)
+        self._write()
+
+    def _checked(self, endpoint: str, model: str) -> None:
+        logger.info("%s was checked with the model %s", endpoint, model)
+        self._write()
+
+    def _write(self) -> None:
         if self._writer is None:
             self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="quirks")
         self._writer.submit(self._save)
@@ -54,18 +63,15 @@ class QuirkStore:
     def _load(self) -> dict[str, Quirks]:
         try:
             stored = json.loads(self._path.read_bytes())
-            known = {
-                str(endpoint): {
-                    str(model): [str(name) for name in names] for model, names in by_model.items()
-                }
-                for endpoint, by_model in stored.items()
+            return {
+                str(endpoint): self._record(str(endpoint), dict(models))
+                for endpoint, models in stored.items()
             }
         except FileNotFoundError:
             return {}
-        except (OSError, ValueError, AttributeError, TypeError) as error:
+        except (OSError, ValueError, LookupError, AttributeError, TypeError) as error:
             logger.warning("the record of quirks %s is not used: %s", self._path, error)
             return {}
-        return {endpoint: self._record(endpoint, models) for endpoint, models in known.items()}
 
     def _save(self) -> None:
         with self._lock:

@@ -13,7 +13,15 @@ from engine.vocabulary.messages import Usage
 from engine.vocabulary.tools import SUBMIT_TOOL, ToolDefinition
 from providers.quirks import Quirk, Quirks
 from providers.specs import Wire
-from tests.support.loopback import STEP_TIMEOUT_S, Gate, Hang, LoopbackServer, refused_url, sse
+from tests.support.loopback import (
+    STEP_TIMEOUT_S,
+    Answer,
+    Gate,
+    Hang,
+    LoopbackServer,
+    refused_url,
+    sse,
+)
 from tests.support.wire_runs import KEY, MODEL, OUTPUT, SUBMIT, config_for, fail, play, use
 from tests.support.wire_scripts import COUNTS, SCRIPTS, WireScript
 from tests.support.wire_suite import (
@@ -321,3 +329,23 @@ def test_a_server_that_does_not_hang_up_after_the_end_holds_nothing_up(
     turn = play(chat, server, sse(*chat.reply(text="Hi."), b"data: [DONE]\n\n", Hang()))
     assert turn.text == "Hi."
     assert server.client_gone.wait(STEP_TIMEOUT_S)
+
+
+def test_two_calls_that_are_refused_at_once_both_go_again(
+    script: WireScript, server: LoopbackServer
+) -> None:
+    gate, quirks = Gate(), Quirks()
+    refusal = script.refusal(400, "tool_choice 'required' is not supported")
+    held = Answer((gate, *refusal.parts), refusal.status, refusal.headers)
+    server.play(held, refusal, *[script.answer(calls=(SUBMIT,))] * 2)
+
+    async def check(port: Any) -> None:
+        first = asyncio.create_task(port.invoke(node_request(MODEL)))
+        assert await asyncio.to_thread(server.was_asked.wait, STEP_TIMEOUT_S)
+        # The second call learns it while the first one waits for its answer.
+        await port.invoke(node_request(MODEL))
+        gate.open()
+        assert (await first).calls
+
+    use(config_for(script, server.url, quirks=quirks), check)
+    assert quirks.of(MODEL) == {Quirk.NO_REQUIRED_CHOICE}

@@ -7,7 +7,7 @@ import json
 import socket
 import threading
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from msgspec import Struct, field
@@ -98,10 +98,18 @@ def refused_url() -> str:
 class LoopbackServer:
     """Plays answers in order, the last one again and again if `repeats`; a context manager.
 
+    With `answer_with` each request is answered by what that makes of it.
+
     Runs on a thread of its own, so that it can serve code that blocks, threads and processes.
     """
 
-    def __init__(self, *answers: Answer, repeats: bool = False) -> None:
+    def __init__(
+        self,
+        *answers: Answer,
+        repeats: bool = False,
+        answer_with: Callable[[Asked], Answer] | None = None,
+    ) -> None:
+        self._answer_with = answer_with
         self.asked: list[Asked] = []
         self.was_asked = threading.Event()
         self.client_gone = threading.Event()
@@ -175,7 +183,9 @@ class LoopbackServer:
 
     async def _reply(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         """Whether the connection can be used again."""
-        if not self._answers:
+        if self._answer_with is not None:
+            answer = self._answer_with(self.asked[-1])
+        elif not self._answers:
             answer = json_answer({"error": {"message": "nothing left to play"}}, status=418)
         elif self._repeats and len(self._answers) == 1:
             answer = self._answers[0]

@@ -48,6 +48,13 @@ class WireScript(ABC):
     def asked_choice(self, body: Any) -> str | None:
         """The tool choice of a request: `required`, `auto` or nothing."""
 
+    def asked_choice_word(self, body: Any) -> str:
+        """The tool choice of a request, `one` where it names a tool."""
+        choice = body.get("tool_choice")
+        if isinstance(choice, dict) and {"name", "function"} & choice.keys():
+            return "one"
+        return self.asked_choice(body) or ""
+
     def answer(self, **reply: Any) -> Answer:
         """A whole stream."""
         return sse(*self.reply(**reply), done=self.wire is Wire.CHAT)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from orchestration.settings.quirk_store import QuirkStore
+from providers.endpoint_report import Finding, Profile, State
 from providers.quirks import Quirk
 
 
@@ -52,3 +53,18 @@ def test_a_record_that_cannot_be_written_is_logged(
         store.of("x").learn("m", Quirk.NO_FAST_MODE)
         store.close()
     assert "was not written" in caplog.text
+
+
+def test_what_a_check_found_is_known_at_the_next_start(tmp_path: Path) -> None:
+    path = tmp_path / "quirks.json"
+    store = QuirkStore(path)
+    profile = Profile(
+        "2026-01-02T03:04:05+00:00", 8192, (Finding("usage", State.IGNORED, "a detail"),)
+    )
+    store.of("https://a/v1").checked("m", profile, refused={Quirk.NO_FAST_MODE})
+    store.of("https://a/v1").learn("m", Quirk.NO_CACHE_KEY)
+    store.close()
+    again = QuirkStore(path).of("https://a/v1")
+    assert again.of("m") == {Quirk.NO_FAST_MODE, Quirk.NO_CACHE_KEY}
+    assert again.profile_of("m") == profile
+    assert again.profile_of("n") is None
