@@ -3,16 +3,16 @@ from __future__ import annotations
 import asyncio
 import os
 from pathlib import Path
-from threading import Timer
 from typing import Any
 
 import pytest
 
-from orchestration.tools import ripgrep, streamed_program
+from orchestration.tools import ripgrep
 from orchestration.tools.builtin.search import MAX_LINE_LENGTH, MAX_MATCHES, NO_MATCHES, SEARCH
 from orchestration.tools.tool import FailureKind, ToolFailure
 from orchestration.workspace.paths import Workspace
 from tests.support.leak_check import child_processes
+from tests.support.slow_program import ring_when_there, slow_program
 from tests.support.tool_bench import context_in, services
 
 
@@ -332,17 +332,7 @@ def test_time_that_is_over_shows_what_was_found(
     searcher: Searcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     printed = searcher.root.parent / "printed"
-
-    class Clock(Timer):
-        """Rings when the program has printed, however long that takes."""
-
-        def run(self) -> None:
-            while not printed.exists():
-                if self.finished.wait(0.01):
-                    return
-            self.function()
-
-    monkeypatch.setattr(streamed_program, "Timer", Clock)
+    ring_when_there(printed, monkeypatch)
     slow_program(
         searcher.root.parent, monkeypatch, "./src/a.py\\0002:needle\\n", 60.0, printed=printed
     )
@@ -383,21 +373,3 @@ def test_the_program_is_the_one_that_came_along() -> None:
     found = ripgrep.program()
     assert found.is_absolute()
     assert found.is_file()
-
-
-def slow_program(
-    folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    output: str,
-    time_limit_s: float,
-    started: Path | str = os.devnull,
-    printed: Path | str = os.devnull,
-) -> None:
-    """Put a program in the place of `rg` that prints something and then sleeps for long."""
-    script = folder / "slow"
-    script.write_text(
-        f"#!/bin/sh\necho >'{started}'\nprintf '{output}'\necho >'{printed}'\nexec sleep 600\n"
-    )
-    script.chmod(0o755)
-    monkeypatch.setattr(ripgrep, "program", lambda: script)
-    monkeypatch.setattr(ripgrep, "TIME_LIMIT_S", time_limit_s)
