@@ -209,7 +209,8 @@ class FindPanel(QFrame):
             button.setEnabled(bool(self._matches))
         self.list.setVisible(bool(self._matches))
         height = self.list.sizeHintForRow(0) if self._matches else 0
-        self.list.setFixedHeight(height * min(_ROWS_SHOWN, len(self._matches)) + 4)
+        self.list.setMinimumHeight(height + 4)
+        self.list.setMaximumHeight(height * min(_ROWS_SHOWN, len(self._matches)) + 4)
         self._place()
 
     def _owner(self, match: Match) -> str:

@@ -13,6 +13,7 @@ from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
 
 from app.editing import Editing
 from app.kit.dialogs import choose_file, choose_folder, choose_new_file
+from app.library.agent_editor import AgentEditor
 from app.library.menus import Offer, offers
 from app.library.rows import Row
 from app.main_window import MainWindow
@@ -24,6 +25,7 @@ from orchestration.library.agent_shape import agent_from, new_agent
 from orchestration.library.entries import Catalogue, Removed
 
 if TYPE_CHECKING:
+    from engine.graph.agents import CallableAgent
     from orchestration.library.projects import Project
 
 Do = Callable[[Coroutine[Any, Any, None], str], None]
@@ -37,13 +39,11 @@ class Librarian(QObject):
     Signals:
         opened: Path of a workflow to open.
         closed: The open workflow was deleted.
-        agent_opened: Id of a saved agent that is to be looked at and edited.
         compared: Path of a workflow to compare the open one with.
     """
 
     opened = Signal(object)
     closed = Signal()
-    agent_opened = Signal(str)
     compared = Signal(object)
 
     def __init__(
@@ -136,7 +136,7 @@ class Librarian(QObject):
 
     def _on_opened(self, row: Row) -> None:
         if row.kind == "agent":
-            self.agent_opened.emit(_id(row))
+            self._do(self._open_agent(_id(row)), "open an agent")
         elif row.kind == "template":
             self._editing.add(row.key)
 
@@ -328,6 +328,23 @@ class Librarian(QObject):
         agent = new_agent(f"Agent {number}")
         await asyncio.to_thread(self._library.agents.save, agent)
         await self._show(f"agent:{agent.id}", rename=True)
+
+    async def _open_agent(self, agent_id: str) -> None:
+        agent = await asyncio.to_thread(self._library.agents.find, agent_id)
+        for editor in self._window.findChildren(AgentEditor):
+            if editor.isVisible() and editor.agent.id == agent_id:
+                editor.activateWindow()
+                return
+        editor = AgentEditor(self._window, agent)
+        editor.changed.connect(self._on_agent_changed)
+        editor.show()
+
+    def _on_agent_changed(self, agent: CallableAgent) -> None:
+        self._do(self._keep_agent(agent), "keep an agent")
+
+    async def _keep_agent(self, agent: CallableAgent) -> None:
+        await asyncio.to_thread(self._library.agents.save, agent)
+        await self._read()
 
     async def _save_as_agent(self) -> None:
         workflow, chosen = self._window.document.workflow, self._window.scene.chosen_node()

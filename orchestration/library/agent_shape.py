@@ -20,6 +20,12 @@ def agent_from(label: str, config: AgentNodeConfig) -> CallableAgent:
     )
 
 
+def agent_like(agent: CallableAgent, label: str, config: AgentNodeConfig) -> CallableAgent:
+    """The same agent with the name and the settings of a node that was made from it."""
+    settings = {name: getattr(config, name) for name in _SHARED}
+    return agent.model_copy(update={"name": label, **settings})
+
+
 def node_from(agent: CallableAgent) -> Node:
     """A node that does what the agent does; it is a copy, and changes of the agent leave it alone.
 

@@ -8,8 +8,9 @@ import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt
 from PySide6.QtGui import QDragEnterEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLineEdit
 
+from app.library.agent_editor import AgentEditor
 from app.library.row_painter import ROW
 from engine.vocabulary import events as ev
 from orchestration.workflow_catalog import examples, open_workflow, save_workflow
@@ -479,8 +480,6 @@ def test_a_node_is_saved_as_an_agent_and_added_again_by_the_picker(
 def test_agents_are_made_renamed_and_opened(hand: LibraryHand, qt_loop: QtLoop) -> None:
     async def scenario() -> None:
         await hand.driver.start()
-        opened: list[str] = []
-        hand.driver.workbench.librarian.agent_opened.connect(opened.append)
         hand.window.actions_["new_agent"].trigger()
         await hand.settle()
         assert hand.names("agent") == ["Agent 1"]
@@ -488,7 +487,21 @@ def test_agents_are_made_renamed_and_opened(hand: LibraryHand, qt_loop: QtLoop) 
         (agent,) = hand.library.agents.load().agents
         assert agent.name == "Reviewer"
         await hand.click("Reviewer")
-        assert opened == [agent.id]
+        (editor,) = hand.window.findChildren(AgentEditor)
+        assert not editor.isModal()
+        assert editor.windowTitle() == "Agent: Reviewer"
+        assert "Agents" in hand.names("section")
+        name = editor.form.label.findChild(QLineEdit)
+        assert isinstance(name, QLineEdit)
+        name.selectAll()
+        QTest.keyClicks(name, "Strict reviewer")
+        editor.close()
+        await hand.settle()
+        (kept,) = hand.library.agents.load().agents
+        assert kept.document() == agent.document() | {"name": "Strict reviewer"}
+        assert hand.names("agent") == ["Strict reviewer"]
+        await hand.press("Strict reviewer", Qt.Key.Key_F2)
+        await hand.type_name("Reviewer")
         await hand.press("Reviewer", Qt.Key.Key_D, CTRL)
         assert hand.names("agent") == ["Reviewer", "Reviewer copy"]
         await hand.driver.close()
