@@ -77,6 +77,21 @@ class SearchTargets(Struct, frozen=True):
         names = dict.fromkeys(target.name for target in self.targets)
         return [name if name.startswith("/") or name[1:2] == ":" else f"./{name}" for name in names]
 
+    def refuse_links(self) -> None:
+        """To be called after the search: a path that became a link meanwhile led it elsewhere.
+
+        Raises:
+            ToolFailure: there is one; what was found is not to be told.
+        """
+        for target in self.targets:
+            path = os.path.normpath(self.folder / target.name)
+            if os.path.realpath(path) != path:
+                raise ToolFailure(
+                    FailureKind.PERMISSION_DENIED,
+                    f"'{as_text(target.name)}' has become a link, or leads through one",
+                    "look again at what is there",
+                )
+
     def name_options(self) -> list[str]:
         """Options by which `rg` leaves out names that no pattern can mean."""
         names: list[str] = []

@@ -66,6 +66,7 @@ def _find(query: Query, arguments: JsonObject, workspace: Workspace, stop: Stop)
         return ToolOutput(NO_MATCHES)
     matches = _Matches(workspace)
     found = find_code("ast_grep", query, targets, matches.take, stop)
+    targets.refuse_links()
     lines = matches.lines()
     remarks = remarks_on_end(
         "the search",

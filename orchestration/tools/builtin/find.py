@@ -55,6 +55,7 @@ def _find(arguments: JsonObject, workspace: Workspace, stop: Stop) -> ToolOutput
         ended = find_files(targets.folder, options, targets.roots(), paths.take, stop)
     except RipgrepError as error:
         raise ToolFailure(FailureKind.FAILED, f"find: {str(error).strip()}") from None
+    targets.refuse_links()
     lines = paths.lines()
     lines += remarks_on_end(
         "find",

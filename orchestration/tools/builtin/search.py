@@ -85,6 +85,7 @@ def _search(pattern: str, arguments: JsonObject, workspace: Workspace, stop: Sto
         ended = find_matches(targets.folder, options, pattern, roots, matches.take, stop)
     except RipgrepError as error:
         raise _refusal(str(error)) from None
+    targets.refuse_links()
     lines = matches.lines()
     lines += remarks_on_end(
         "the search",

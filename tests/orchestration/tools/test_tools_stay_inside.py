@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.vocabulary.tools import JsonObject
+from orchestration.tools.builtin.ast_grep import AST_GREP
 from orchestration.tools.builtin.find import FIND
 from orchestration.tools.builtin.ls import LS
 from orchestration.tools.builtin.read import READ
@@ -104,6 +105,32 @@ def test_a_folder_that_becomes_a_link_after_the_check_is_not_read_through(
     (root / "a" / "file").write_text("inside")
     context = context_in(root, services=services(root, workspace=Swapped(root)))
     found = answer(READ, {"path": path}, context)
+    assert found.startswith("[permission_denied]")
+    assert "has become a link" in found
+    assert SECRET not in found
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        (SEARCH, {"pattern": "."}),
+        (FIND, {}),
+        (AST_GREP, {"pat": SECRET, "lang": "python"}),
+    ],
+    ids=["search", "find", "ast_grep"],
+)
+@pytest.mark.parametrize("path", ["a", "a/folder", "a/folder/file.py"])
+def test_a_folder_that_becomes_a_link_after_the_check_is_not_searched(
+    tmp_path: Path, tool: Tool, arguments: JsonObject, path: str
+) -> None:
+    root, outside = tmp_path / "root", tmp_path / "outside"
+    for folder in (root / "a" / "folder", outside / "folder"):
+        folder.mkdir(parents=True)
+        (folder / "file.py").write_text("inside")
+    (outside / "folder" / "file.py").write_text(SECRET)
+    (outside / "folder" / f"{SECRET}.txt").touch()
+    context = context_in(root, services=services(root, workspace=Swapped(root)))
+    found = answer(tool, arguments | {"paths": path}, context)
     assert found.startswith("[permission_denied]")
     assert "has become a link" in found
     assert SECRET not in found
