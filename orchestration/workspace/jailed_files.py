@@ -154,10 +154,12 @@ def replace(
 
     Raises:
         ChangedMeanwhile: something else is there.
-        NotAFile: what is there is no file.
+        NotAFile: what is there is no file, or what is to be written could not be edited again.
         PathRefused: a part of the path has become a link since.
         OSError: nothing was changed, except that folders may have been made.
     """
+    if len(data) > MAX_BYTES:
+        raise NotAFile(f"would have {len(data)} bytes, and at most {MAX_BYTES} are written")
     with _folder_of(workspace, path, make=True) as folder:
         current, status = _read_at(folder, path)
         if current != expected:

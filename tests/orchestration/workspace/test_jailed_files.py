@@ -171,6 +171,16 @@ def test_a_huge_file_is_refused_unread(jail: Workspace) -> None:
         jailed_files.read(jail, path)
 
 
+def test_nothing_is_written_that_could_not_be_edited_again(jail: Workspace) -> None:
+    path = jail.resolve("large")
+    jailed_files.replace(jail, path, b"x" * jailed_files.MAX_BYTES, None)
+    with pytest.raises(NotAFile, match="would have"):
+        jailed_files.replace(
+            jail, path, b"y" * (jailed_files.MAX_BYTES + 1), b"x" * jailed_files.MAX_BYTES
+        )
+    assert path.read_bytes() == b"x" * jailed_files.MAX_BYTES
+
+
 def test_a_very_long_name_can_be_written(jail: Workspace) -> None:
     path = jail.resolve("n" * 255)
     jailed_files.replace(jail, path, b"1", None)
