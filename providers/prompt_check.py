@@ -10,6 +10,7 @@ from providers.wire_json import encoded
 
 _CONVERSATION = ("system", "instructions", "messages", "input")
 _WORD = re.compile(rb"[0-9A-Za-z\x80-\xff]+")
+_WITHOUT_BLANKS = re.compile(rb"[\x80-\xff]{12}")
 _FEWEST_WORDS = 2048
 _BYTES_PER_TOKEN = 8
 _SHARE = 0.6
@@ -18,7 +19,8 @@ _SHARE = 0.6
 def words_if_cut(body: Body, body_bytes: int, usage: Usage | None) -> int | None:
     """How many words were sent, if far fewer tokens than that arrived; otherwise `None`.
 
-    A word makes one token at least, so a count far below is no matter of the tokenizer.
+    A word makes one token at least, and so do four characters of a script that writes without
+    blanks, so a count far below is no matter of the tokenizer.
     """
     if usage is None or not usage.prompt_tokens:
         return None
@@ -29,5 +31,5 @@ def words_if_cut(body: Body, body_bytes: int, usage: Usage | None) -> int | None
     if arrived * _BYTES_PER_TOKEN >= body_bytes:
         return None
     sent = encoded([body[name] for name in _CONVERSATION if name in body])
-    words = sum(1 for _ in _WORD.finditer(sent))
+    words = len(_WORD.findall(sent)) + len(_WITHOUT_BLANKS.findall(sent))
     return words if words >= _FEWEST_WORDS and arrived < words * _SHARE else None
