@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from orchestration.workspace.mounts import is_shared
+
 if TYPE_CHECKING:
     from watchfiles._rust_notify import RustNotify
 
@@ -102,6 +104,9 @@ class FolderWatch:
     def _open(self) -> None:
         with self._guard:
             try:
+                # The file of our own may lie elsewhere, and its notice would prove nothing.
+                if any(is_shared(Path(folder)) for folder in self._folders):
+                    raise OSError("others may change it elsewhere")
                 # Imported here because only runs that search need it.
                 from watchfiles._rust_notify import RustNotify
 
