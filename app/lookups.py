@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject
 
+from app.empty_canvas import EmptyCanvas
 from app.kit.choice_popup import Choice, ChoicePopup
 from app.kit.dialogs import choose_file
 from app.main_window import MainWindow
@@ -34,6 +35,7 @@ class Lookups(QObject):
         self._do = do
         self._find: FindPanel | None = None
         self._tour: Tour | None = None
+        self.empty = EmptyCanvas(window)
         self.targets = ChoicePopup(window.theme, window, "Compare with", width=460)
         self.targets.chosen.connect(self._on_target)
 

@@ -281,3 +281,24 @@ def test_the_tour_leaves_out_what_is_not_on_screen(looker: Looker, qt_loop: QtLo
         await looker.close()
 
     qt_loop.run(scenario())
+
+
+def test_an_empty_window_offers_what_to_do_next(looker: Looker, qt_loop: QtLoop) -> None:
+    async def scenario() -> None:
+        await looker.driver.start()
+        empty = looker.lookups.empty
+        assert not empty.isVisible()
+        path = looker.driver.backend.library.create()
+        looker.window.sidebar.chosen.emit(path)
+        await looker.driver.settle()
+        looker.driver.workbench.librarian.closed.emit()
+        await looker.driver.settle()
+        assert empty.isVisible()
+        assert looker.window.canvas.rect().contains(empty.geometry())
+        QTest.mouseClick(empty.buttons[0], Qt.MouseButton.LeftButton)
+        await looker.driver.settle()
+        assert looker.window.document.graph.name == "Untitled 2"
+        assert not empty.isVisible()
+        await looker.close()
+
+    qt_loop.run(scenario())
