@@ -40,7 +40,7 @@ TOP_HEIGHT = 48
 FOLDED_HEIGHT = 40
 DOCK_LEAST = 190
 NARROW = 980
-"""Below this width in pixels the sidebar gives way."""
+"""Below this width in pixels the sidebar gives way, and earlier if the inspector is open."""
 _LARGEST = (1440, 900)
 _NO_LIMIT = 16_777_215
 
@@ -286,7 +286,8 @@ class MainWindow(QMainWindow):
         self._left.setVisible(self._sidebar_wanted)
 
     def _show_sidebar(self) -> None:
-        shown = self._sidebar_wanted and self.width() > NARROW
+        needed = NARROW + (INSPECTOR_WIDTH // 2 if self._inspector_wanted else 0)
+        shown = self._sidebar_wanted and self.width() > needed
         self._left.setVisible(shown)
         if self._is_furnished:
             self.actions_["sidebar"].setChecked(shown)
@@ -319,6 +320,7 @@ class MainWindow(QMainWindow):
         self._inspector_wanted = is_wanted
         had_focus = self.inspector.isAncestorOf(self.focusWidget())
         self._right.setVisible(is_wanted)
+        self._show_sidebar()
         if is_wanted:
             self.inspector_opened.emit()
             self.inspector.take_focus()

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QSizePolicy,
     QStyle,
+    QStyledItemDelegate,
     QStyleOptionButton,
     QWidget,
 )
@@ -66,6 +67,8 @@ class ChoiceBox(QComboBox):
         self.setMinimumWidth(80)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMaxVisibleItems(14)
+        # Qt's own for this list leaves the look of its entries to the system.
+        self.setItemDelegate(QStyledItemDelegate(self))
         theme.changed.connect(self.update)
 
     def show_entries(self, entries: Sequence[str], current: int) -> None:

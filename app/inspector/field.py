@@ -86,6 +86,7 @@ class Field(QWidget):
         """Say what is wrong with what is entered, or with an empty text that nothing is."""
         if words != self.wrong:
             self._wrong_text.setText(words)
+            self._wrong_text.setVisible(bool(words))
             self._wrong.setVisible(bool(words))
             self.mark()
 

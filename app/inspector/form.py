@@ -46,7 +46,7 @@ class Form(QWidget):
         self._by_field: dict[Field, _Bound] = {}
         self._is_typing = False
         self.box = QVBoxLayout(self)
-        self.box.setContentsMargins(16, 4, 16, 20)
+        self.box.setContentsMargins(16, 12, 16, 20)
         self.box.setSpacing(12)
 
     @property

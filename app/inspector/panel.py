@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
     from engine.graph.problems import Problem
 
 _MOST_PROBLEMS = 4
+_LONG_PATH = re.compile(r"\S{24,}")
+_HEAD_HEIGHT = 48
+"""As high as the bar beside it."""
 
 
 class InspectorPanel(QFrame):
@@ -69,16 +73,22 @@ class InspectorPanel(QFrame):
         self.about = QLabel(self)
         self.about.setProperty("kind", "small")
         self.about.setWordWrap(True)
+        self.about.setContentsMargins(16, 10, 16, 0)
         self.close_button = QToolButton(self)
         self.close_button.setAccessibleName("Close the inspector")
         self.close_button.setToolTip("Close the inspector")
         self.close_button.clicked.connect(self.closed)
+        self._top = QWidget(self)
+        self._top.hide()
         self._problem_box = QVBoxLayout()
-        self._problem_box.setContentsMargins(12, 0, 12, 0)
         self._problem_box.setSpacing(4)
         self._more_problems = QLabel(self)
         self._more_problems.setProperty("kind", "small")
-        self._more_problems.setContentsMargins(12, 0, 12, 0)
+        told = QVBoxLayout(self._top)
+        told.setContentsMargins(16, 12, 16, 0)
+        told.setSpacing(4)
+        told.addLayout(self._problem_box)
+        told.addWidget(self._more_problems)
         self.nodes = NodeForm(theme)
         self.workflow = WorkflowForm(theme)
         self.nothing = QWidget(self)
@@ -154,20 +164,22 @@ class InspectorPanel(QFrame):
             super().keyPressEvent(event)
 
     def _lay_out(self) -> None:
-        head = QHBoxLayout()
-        head.setContentsMargins(16, 10, 8, 0)
+        top = QWidget(self)
+        top.setFixedHeight(_HEAD_HEIGHT)
+        head = QHBoxLayout(top)
+        head.setContentsMargins(16, 0, 8, 0)
         head.addWidget(self.title, 1)
         head.addWidget(self.close_button)
-        about = QHBoxLayout()
-        about.setContentsMargins(16, 0, 16, 8)
-        about.addWidget(self.about)
+        line = QFrame(self)
+        line.setProperty("kind", "line")
+        line.setFixedHeight(1)
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
-        box.setSpacing(2)
-        box.addLayout(head)
-        box.addLayout(about)
-        box.addLayout(self._problem_box)
-        box.addWidget(self._more_problems)
+        box.setSpacing(0)
+        box.addWidget(top)
+        box.addWidget(line)
+        box.addWidget(self.about)
+        box.addWidget(self._top)
         box.addWidget(self._pages, 1)
 
     def _show(self, chosen: tuple[str, ...]) -> None:
@@ -225,6 +237,7 @@ class InspectorPanel(QFrame):
         rest = len(listed) - len(self._rows)
         self._more_problems.setText(f"and {plural(rest, 'more problem')}" if rest else "")
         self._more_problems.setVisible(bool(rest))
+        self._top.setVisible(bool(listed))
 
     def _reveal(self, field: Field) -> None:
         """Bring a field into view and let the person write there."""
@@ -257,7 +270,8 @@ class ProblemRow(QPushButton):
         self.problem, self.field = problem, field
         self.setProperty("kind", "problem")
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
-        words = QLabel(sentence(problem.message), self)
+        told = sentence(problem.message)
+        words = QLabel(_LONG_PATH.sub(_breakable, told), self)
         words.setWordWrap(True)
         words.setTextFormat(Qt.TextFormat.PlainText)
         words.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
@@ -267,7 +281,7 @@ class ProblemRow(QPushButton):
         mark = StatusMark(theme, "exclamation", "failed", 12, self)
         row.addWidget(mark, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(words, 1)
-        self.setAccessibleName(f"Problem: {words.text()}")
+        self.setAccessibleName(f"Problem: {told}")
         self.setEnabled(field is not None)
         if field is not None:
             self.setToolTip(f"Go to {field.caption}")
@@ -280,6 +294,11 @@ class ProblemRow(QPushButton):
 def sentence(words: str) -> str:
     """The words with a capital letter at the beginning."""
     return words[:1].upper() + words[1:]
+
+
+def _breakable(word: re.Match[str]) -> str:
+    """A long word such as a path, which may be broken before its dots and slashes."""
+    return re.sub(r"(?=[./\\])", "\u200b", word[0])
 
 
 def _belongs(problem: Problem, chosen: tuple[str, ...]) -> bool:

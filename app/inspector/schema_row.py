@@ -20,7 +20,7 @@ from app.inspector.schema_rows import KINDS, OTHER, FieldRow
 from app.theme.theme import Theme
 
 INDENT = 14
-_KIND_WIDTH = 138
+_KIND_WIDTH = 146
 _OTHER_WORDS = "As JSON"
 
 

@@ -145,10 +145,13 @@ QComboBox QLineEdit {{ border: none; background: transparent; padding: 0; }}
 QComboBox::drop-down {{ border: none; width: 26px; }}
 QComboBox::down-arrow {{ image: none; }}
 QComboBox QAbstractItemView {{
-    background: {c("raised")}; color: {c("text")}; border: 1px solid {c("line_strong")};
-    padding: 4px; outline: none;
+    background: {c("raised")}; color: {c("text")}; border: none; padding: 4px; outline: none;
     selection-background-color: {c("selected")}; selection-color: {c("text")};
 }}
+QComboBox QAbstractItemView::item {{
+    min-height: 24px; padding: 0 6px; border: none; border-radius: 6px; color: {c("text")};
+}}
+QComboBox QAbstractItemView::item:selected {{ background: {c("selected")}; }}
 QLineEdit[wrong="true"], QComboBox[wrong="true"], QPlainTextEdit[wrong="true"] {{
     border: 1px solid {c("failed")};
 }}

@@ -122,6 +122,25 @@ def test_saved_agents_that_cannot_be_read_are_told_and_hide_nothing_else(
     qt_loop.run(scenario())
 
 
+def test_in_a_narrow_window_the_sidebar_makes_room_for_it(
+    driver: WindowDriver, qt_loop: QtLoop
+) -> None:
+    async def scenario() -> None:
+        await driver.start()
+        window = driver.window
+        window.resize(1024, 700)
+        assert window.sidebar.isVisible()
+        window.open_inspector()
+        assert not window.sidebar.isVisible()
+        window.actions_["sidebar"].trigger()
+        assert window.sidebar.isVisible()
+        window.actions_["inspector"].trigger()
+        assert window.sidebar.isVisible()
+        await driver.close()
+
+    qt_loop.run(scenario())
+
+
 @pytest.fixture
 def again(qapp: QApplication, workflow_file: Path) -> Iterator[tuple[WindowDriver, WindowState]]:
     state = WindowState(None)

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
     QComboBox,
+    QLabel,
     QLineEdit,
     QPlainTextEdit,
     QWidget,
@@ -143,6 +144,9 @@ def test_a_wrong_number_is_told_at_its_field_and_the_last_good_one_stays(
     else:
         QTest.keyClicks(field.control, typed)
     assert said in field.wrong
+    assert [label.isVisible() for label in field.findChildren(QLabel) if said in label.text()] == [
+        True
+    ]
     assert field.control.accessibleDescription().startswith(field.wrong)
     assert field.control.text() == typed
     if typed == "" and key == "max_attempts":
