@@ -8,6 +8,7 @@ from engine.vocabulary.messages import Usage
 from engine.vocabulary.tools import JsonObject
 from providers.errors import service_error
 from providers.stream_parts import TurnBuilder, token_count
+from providers.surrogates import rejoined
 
 
 class MessagesReader:
@@ -119,7 +120,7 @@ class MessagesReader:
     def _end_block(self, key: int) -> None:
         block = self._thinking.pop(key, None)
         if block is not None and block["signature"]:
-            self._builder.opaque(block)
+            self._builder.opaque({**block, "thinking": rejoined(block["thinking"])})
         arguments = self._inputs.pop(key, None)
         if arguments is not None and not self._builder.calls.at(key).has_arguments:
             self._builder.calls.at(key).add_arguments(arguments)

@@ -20,9 +20,15 @@ COUNTS: Counts = (120, 30, 20)
 
 
 class WireScript(ABC):
-    """Makes the replies of one wire."""
+    """Makes the replies of one wire, in pieces of so many characters."""
 
     wire: Wire
+
+    def __init__(self, piece_size: int = 7) -> None:
+        self._size = piece_size
+
+    def _pieces(self, text: str) -> list[str]:
+        return list(pieces(text, self._size))
 
     @abstractmethod
     def reply(
@@ -87,8 +93,8 @@ class ChatScript(WireScript):
         counts: Counts | None = COUNTS,
     ) -> list[Event]:
         events = [self._chunk({"role": "assistant", "content": ""})]
-        events += [self._chunk({"reasoning_content": piece}) for piece in pieces(thoughts)]
-        events += [self._chunk({"content": piece}) for piece in pieces(text)]
+        events += [self._chunk({"reasoning_content": piece}) for piece in self._pieces(thoughts)]
+        events += [self._chunk({"content": piece}) for piece in self._pieces(text)]
         for index, (call_id, name, arguments) in enumerate(calls):
             head = {"index": index, "id": call_id, "type": "function"}
             events.append(
@@ -96,7 +102,7 @@ class ChatScript(WireScript):
             )
             events += [
                 self._chunk({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
-                for piece in pieces(arguments)
+                for piece in self._pieces(arguments)
             ]
         reason = "length" if cut_by_limit else "tool_calls" if calls else "stop"
         events.append(self._chunk({}, reason))
@@ -152,7 +158,7 @@ class ResponsesScript(WireScript):
             events.append({"type": "response.output_item.added", "item": {**item, "content": []}})
             events += [
                 {"type": "response.output_text.delta", "item_id": "m1", "delta": piece}
-                for piece in pieces(text)
+                for piece in self._pieces(text)
             ]
             content = [{"type": "output_text", "text": text, "annotations": []}]
             events.append(
@@ -188,8 +194,7 @@ class ResponsesScript(WireScript):
         choice: str | None = body.get("tool_choice")
         return choice
 
-    @staticmethod
-    def _reasoning(thoughts: str) -> list[Event]:
+    def _reasoning(self, thoughts: str) -> list[Event]:
         item = {"type": "reasoning", "id": "rs1", "encrypted_content": "sealed"}
         summary = [{"type": "summary_text", "text": thoughts}]
         delta = {
@@ -199,12 +204,11 @@ class ResponsesScript(WireScript):
         }
         return [
             {"type": "response.output_item.added", "item": {**item, "summary": []}},
-            *[{**delta, "delta": piece} for piece in pieces(thoughts)],
+            *[{**delta, "delta": piece} for piece in self._pieces(thoughts)],
             {"type": "response.output_item.done", "item": {**item, "summary": summary}},
         ]
 
-    @staticmethod
-    def _call(index: int, call_id: str, name: str, arguments: str) -> list[Event]:
+    def _call(self, index: int, call_id: str, name: str, arguments: str) -> list[Event]:
         item = {"type": "function_call", "id": f"fc{index}", "call_id": call_id, "name": name}
         at = {"item_id": f"fc{index}", "output_index": index}
         kind = "response.function_call_arguments.delta"
@@ -214,7 +218,7 @@ class ResponsesScript(WireScript):
                 "output_index": index,
                 "item": {**item, "arguments": ""},
             },
-            *[{"type": kind, **at, "delta": piece} for piece in pieces(arguments)],
+            *[{"type": kind, **at, "delta": piece} for piece in self._pieces(arguments)],
         ]
 
 
@@ -238,14 +242,16 @@ class MessagesScript(WireScript):
         events: list[Event] = [{"type": "message_start", "message": start}, {"type": "ping"}]
         blocks: list[tuple[Event, list[Event]]] = []
         if thoughts:
-            deltas = [{"type": "thinking_delta", "thinking": p} for p in pieces(thoughts)]
+            deltas = [{"type": "thinking_delta", "thinking": p} for p in self._pieces(thoughts)]
             deltas.append({"type": "signature_delta", "signature": "signed"})
             blocks.append(({"type": "thinking", "thinking": ""}, deltas))
         if text:
-            deltas = [{"type": "text_delta", "text": piece} for piece in pieces(text)]
+            deltas = [{"type": "text_delta", "text": piece} for piece in self._pieces(text)]
             blocks.append(({"type": "text", "text": ""}, deltas))
         for call_id, name, arguments in calls:
-            deltas = [{"type": "input_json_delta", "partial_json": p} for p in pieces(arguments)]
+            deltas = [
+                {"type": "input_json_delta", "partial_json": p} for p in self._pieces(arguments)
+            ]
             head = {"type": "tool_use", "id": call_id, "name": name, "input": {}}
             blocks.append((head, deltas))
         for index, (block, deltas) in enumerate(blocks):
