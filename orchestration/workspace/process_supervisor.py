@@ -53,26 +53,29 @@ def encode_spec(spec: CommandSpec) -> bytes:
     return len(data).to_bytes(8, "big") + data
 
 
-def descendants(root: int) -> set[int]:
-    """The processes below `root` that run, at any depth; those that have ended are left out."""
+def descendants(root: int) -> list[int]:
+    """The processes below `root` that run, at any depth, each after its parent.
+
+    Those that have ended are left out.
+    """
     table = _linux_table() if IS_LINUX else _ps_table()
     children: dict[int, list[int]] = {}
     for pid, parent in table.items():
         children.setdefault(parent, []).append(pid)
-    found: set[int] = set()
+    found: dict[int, None] = {}
     waiting = [root]
     while waiting:
-        below = set(children.get(waiting.pop(), ())) - found
-        found |= below
+        below = [pid for pid in children.get(waiting.pop(), ()) if pid not in found]
+        found |= dict.fromkeys(below)
         waiting.extend(below)
-    return found
+    return list(found)
 
 
 def end_below(root: int) -> None:
     """Kill everything below `root`; all is stopped first, so that nothing can be born meanwhile."""
     frozen: set[int] = set()
     for _ in range(_FREEZE_ROUNDS):
-        new = descendants(root) - frozen
+        new = set(descendants(root)) - frozen
         if not new:
             break
         for pid in new:
@@ -175,8 +178,11 @@ class Supervisor:
         asked: set[int] = set()
         kill_at = time.monotonic() + TERM_S
         while not self._is_alone() and time.monotonic() < kill_at:
-            # Some were about to be born when the others were asked.
-            for pid in self._left() - asked:
+            # Some were about to be born when the others were asked. Parents come first: a shell
+            # that outlives its children tells of their end.
+            for pid in self._left():
+                if pid in asked:
+                    continue
                 send_signal(pid, signal.SIGTERM)
                 send_signal(pid, signal.SIGCONT)  # a stopped one would not notice
                 asked.add(pid)
@@ -216,10 +222,10 @@ class Supervisor:
     def _is_alone(self) -> bool:
         return self._childless if IS_LINUX else not self._left()
 
-    def _left(self) -> set[int]:
+    def _left(self) -> list[int]:
         left = descendants(os.getpid())
         if not IS_LINUX and _has_group(self._shell):
-            left.add(-self._shell)
+            left.append(-self._shell)
         return left
 
     def _tell(self, line: str) -> None:

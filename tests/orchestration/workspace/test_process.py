@@ -26,7 +26,7 @@ from tests.support.command_rig import (
 )
 
 LONG = f"300.{os.getpid()}"
-IGNORING = "trap '' TERM HUP INT;"
+IGNORING = 'trap "" TERM HUP INT;'
 
 
 def run(command: Command) -> Finished:
@@ -95,7 +95,7 @@ def test_what_cannot_be_started_says_so(tmp_path: Path, argv: tuple[str, ...], c
         f"{sys.executable} -c \"import subprocess as s; s.Popen(['sleep', '300'])\"; echo done",
         "(setsid bash -c 'sleep 300 & sleep 300' &); echo done",
         "nohup sleep 300 >/dev/null 2>&1 & disown; echo done",
-        f"({IGNORING} sleep 300; sleep 300) & setsid bash -c '{IGNORING} sleep 300' & echo done",
+        f"({IGNORING} sleep 300; sleep 300) & setsid bash -c '{IGNORING} sleep 300; :' & echo done",
         "env -i setsid sleep 300 & echo done",
         "bash -c 'kill -STOP $$' & echo done",
     ],

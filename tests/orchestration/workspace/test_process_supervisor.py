@@ -18,17 +18,18 @@ from tests.support.command_rig import PATIENCE_S, alive, shell, until_there
 SUPERVISOR = process_supervisor.__file__
 
 
-def test_descendants_are_found_at_any_depth() -> None:
+def test_descendants_are_found_at_any_depth_each_after_its_parent() -> None:
     script = "sh -c 'echo $$; cat; :' ; :"
     with subprocess.Popen(
         ["/bin/sh", "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as process:
         assert process.stdout is not None
         grandchild = int(process.stdout.readline())
-        assert {process.pid, grandchild} <= descendants(os.getpid())
+        found = descendants(os.getpid())
+        assert found.index(process.pid) < found.index(grandchild)
         assert process.pid not in descendants(process.pid)
         process.communicate()
-    assert not {process.pid, grandchild} & descendants(os.getpid())
+    assert not {process.pid, grandchild} & set(descendants(os.getpid()))
 
 
 def test_the_listing_of_other_systems_is_read() -> None:
