@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
-    QAbstractButton,
     QApplication,
-    QComboBox,
     QLabel,
-    QLineEdit,
-    QPlainTextEdit,
-    QWidget,
 )
 
 from app.inspector.field import MIXED_WORDS
 from app.inspector.field_widgets import ChoiceField, FlagField, NumberField, SuggestionField
 from app.inspector.field_widgets import TextField as LineOfText
-from app.inspector.offers import Offers, Skill
-from app.inspector.skill_completion import ranked
+from app.inspector.offers import Offers
 from app.inspector.text_editor import ProseField
 from engine.graph.edits import change_config, change_settings, rename_node
 from engine.graph.problems import Problem
-from tests.support.inspector_bench import OFFERS, InspectorBench, workflow_document
+from tests.support.inspector_bench import InspectorBench, workflow_document
 
 
 @pytest.fixture
@@ -299,78 +292,6 @@ def test_problems_are_listed_with_a_way_to_their_field(bench: InspectorBench) ->
     bench.panel.show_problems(())
     assert bench.panel.problem_rows == []
     assert "blank task prompt" not in control.accessibleDescription()
-
-
-def test_skills_are_completed_after_a_slash(bench: InspectorBench) -> None:
-    bench.choose("idea")
-    field = prose(bench, "task_prompt")
-    bench.write(field.control, "Please a/b /re")
-    assert field.skills.offered == ["review", "release"]
-    QTest.keyClick(field.control, Qt.Key.Key_Down)
-    QTest.keyClick(field.control, Qt.Key.Key_Return)
-    assert field.control.toPlainText() == "Please a/b /release "
-    assert field.skills.offered == []
-    QTest.keyClicks(field.control, "/")
-    QTest.keyClick(field.control, Qt.Key.Key_Escape)
-    assert field.skills.offered == []
-    assert QApplication.focusWidget() is field.control
-    assert bench.value("nodes", 0, "agent", "task_prompt") == "Please a/b /release /"
-
-
-def test_without_skills_a_slash_is_a_slash(bench: InspectorBench) -> None:
-    bench.choose("idea")
-    bench.panel.set_offers(OFFERS._replace(skills=()))
-    field = prose(bench, "task_prompt")
-    bench.write(field.control, "/re")
-    assert field.skills.offered == []
-    assert field.control.toPlainText() == "/re"
-
-
-def test_skills_that_begin_with_what_was_typed_come_first() -> None:
-    skills = [Skill("code-review"), Skill("review"), Skill("other")]
-    assert [skill.id for skill in ranked(skills, "Rev")] == ["review", "code-review"]
-
-
-@pytest.mark.parametrize("nodes", [(), ("idea",), ("brief",), ("idea", "plan")])
-def test_keys_alone_reach_every_control_and_all_have_names(
-    bench: InspectorBench, nodes: tuple[str, ...]
-) -> None:
-    bench.choose(*nodes)
-    form = bench.panel.form
-    assert form is not None
-    bench.panel.take_focus()
-    kinds = (QAbstractButton, QComboBox, QLineEdit, QPlainTextEdit)
-    wanted = {
-        control
-        for control in form.findChildren(QWidget)
-        if isinstance(control, kinds)
-        and control.isVisible()
-        and control.isEnabled()
-        and control.focusPolicy() & Qt.FocusPolicy.TabFocus
-    }
-    assert [control for control in wanted if not control.accessibleName()] == []
-    seen: list[QWidget] = []
-    for _ in range(len(wanted) * 2 + 10):
-        focused = QApplication.focusWidget()
-        assert focused is not None
-        if focused in seen or not form.isAncestorOf(focused):
-            break
-        seen.append(focused)
-        QTest.keyClick(focused, Qt.Key.Key_Tab)
-    # An editable list and the line in it are one stop.
-    lines = {control for control in wanted if isinstance(control.parentWidget(), QComboBox)}
-    boxes = {line.parentWidget() for line in lines}
-    assert wanted - set(seen) <= lines | boxes
-    tops = [control.mapTo(form, control.rect().topLeft()).y() for control in seen]
-    assert all(low - high < 12 for high, low in pairwise(reversed(tops))), "from top to bottom"
-
-
-def test_escape_leaves_for_the_canvas(bench: InspectorBench) -> None:
-    bench.choose("idea")
-    control = prose(bench, "system_prompt").control
-    control.setFocus()
-    QTest.keyClick(control, Qt.Key.Key_Escape)
-    assert bench.window.canvas.hasFocus()
 
 
 def test_before_the_model_is_read_there_is_nothing_to_set(bench: InspectorBench) -> None:
