@@ -11,7 +11,7 @@ from PySide6.QtGui import QUndoStack
 
 from app.canvas.auto_layout import Place
 from app.canvas.graph_sketch import EMPTY_GRAPH, Card, Graph
-from app.canvas.snapshot import EMPTY, EditCommand, Snapshot, drawn, of_workflow
+from app.canvas.snapshot import EMPTY, EditCommand, Snapshot, drawn, of_workflow, same_workflow
 
 if TYPE_CHECKING:
     from engine.graph.workflow import Workflow
@@ -126,7 +126,7 @@ class WorkflowDocument(QObject):
         if before.workflow is None:
             raise NotEditable
         workflow = change(before.workflow)
-        if workflow is before.workflow or workflow == before.workflow:
+        if same_workflow(workflow, before.workflow):
             return False
         after = of_workflow(workflow, before)
         key = f"{merge}#{self._typing}" if merge else ""

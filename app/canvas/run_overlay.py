@@ -36,12 +36,16 @@ class RunOverlay(QObject):
         self._timer.setInterval(_TICK_MS)
         self._timer.timeout.connect(self._tick)
 
-    def show_view(self, view: RunView | None) -> None:
-        """Show how this run stands now; with `None` all nodes are idle."""
+    def show_view(self, view: RunView | None, moment: float | None = None) -> None:
+        """Show how this run stands now; with `None` all nodes are idle.
+
+        With a `moment`, in seconds since the epoch, it is shown as it was then.
+        """
         self._view = view
-        self.infos = {} if view is None else node_infos(view, time.time())
+        now = time.time() if moment is None else moment
+        self.infos = {} if view is None else node_infos(view, now)
         self._scene.show_run(self.infos)
-        works = any(info.status in WORKING for info in self.infos.values())
+        works = moment is None and any(info.status in WORKING for info in self.infos.values())
         if works != self._timer.isActive():
             if works:
                 self._timer.start()
@@ -57,6 +61,7 @@ def node_infos(view: RunView, now: float) -> dict[str, NodeRunInfo]:
     """What each card shows; `now` is in seconds since the epoch."""
     waiting = Counter(request.node_id for request in view.pending_approvals.values())
     waiting.update(list(view.pending_inputs))
+    waiting.update(call.node_id for call in view.uncertain_calls.values())
     infos: dict[str, NodeRunInfo] = {}
     for node_id, status in view.status_by_node.items():
         report = view.context_windows.get(node_id)

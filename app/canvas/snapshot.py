@@ -104,8 +104,17 @@ class EditCommand(QUndoCommand):
         if not isinstance(other, EditCommand) or other._merge != self._merge:
             return False
         self._after = other._after
-        self.setObsolete(self._after.workflow == self._before.workflow)
+        after, before = self._after.workflow, self._before.workflow
+        self.setObsolete(after is not None and before is not None and same_workflow(after, before))
         return True
+
+
+def same_workflow(a: Workflow, b: Workflow) -> bool:
+    """Whether two workflows would be written alike; to Python 1, 1.0 and true are equal."""
+    from engine.graph.document import document_of
+    from engine.graph.json_text import same_json
+
+    return a is b or (a == b and same_json(document_of(a), document_of(b)))
 
 
 def graph_of(workflow: Workflow, before: Snapshot | None = None) -> Graph:

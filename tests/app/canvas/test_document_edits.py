@@ -61,6 +61,16 @@ def test_what_changes_nothing_is_no_step(qapp: QApplication) -> None:
     assert document.undo_stack.count() == 0
 
 
+def test_what_only_python_takes_for_equal_is_a_change(qapp: QApplication) -> None:
+    document = opened()
+    node_id = document.graph.cards[0].id
+    for value in (1, True, 1.0):
+        schema = {"type": "object", "properties": {"x": {"default": value}}}
+        change = partial(edits.change_config, node_id=node_id, output_schema=schema)
+        assert document.edit("Change schema", change)
+        assert not document.edit("Change schema", change)
+
+
 def test_typing_is_one_step_until_it_ends(qapp: QApplication) -> None:
     document = opened()
     for text in ("A", "Ab", "Abc"):
