@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-COMMANDS = frozenset({"diff", "run", "validate", "providers", "version"})
+COMMANDS = frozenset({"diff", "run", "runs", "validate", "providers", "version"})
 
 
 class WindowRequest(NamedTuple):

@@ -71,6 +71,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("composer", "Write a Message", ("Ctrl+L",), "Run"),
     ActionSpec("sidebar", "Sidebar", ("Ctrl+B",), "View", checkable=True),
     ActionSpec("dock", "Chat and Trace", ("Ctrl+J",), "View", checkable=True),
+    ActionSpec("history", "History of Runs", ("Ctrl+H",), "View"),
     ActionSpec("inspector", "Inspector", ("Ctrl+I",), "View", checkable=True),
     ActionSpec("focus_chat", "Conversation Only", ("Ctrl+Shift+F",), "View", checkable=True),
     ActionSpec("zoom_in", "Zoom In", ("Ctrl++", "Ctrl+="), "View"),

@@ -1,4 +1,4 @@
-"""The lower part of the window: conversation and trace behind tabs."""
+"""The lower part of the window: conversation, trace and history behind tabs."""
 
 from __future__ import annotations
 
@@ -16,10 +16,13 @@ from PySide6.QtWidgets import (
 
 from app.actions import Actions
 from app.chat.panel import ChatPanel
+from app.history.history_panel import HistoryPanel
+from app.history.interrupted_bar import InterruptedBar
+from app.history.replay_bar import ReplayBar
 from app.history.trace_panel import TracePanel
 from app.theme.theme import Theme
 
-_TABS = ("Chat", "Trace")
+_TABS = ("Chat", "Trace", "History")
 
 
 class Dock(QFrame):
@@ -27,9 +30,11 @@ class Dock(QFrame):
 
     Signals:
         opened: A tab was chosen, perhaps while the dock was folded.
+        tab_shown: The number of the tab that is in front now.
     """
 
     opened = Signal()
+    tab_shown = Signal(int)
 
     def __init__(self, theme: Theme, actions: Actions, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -38,9 +43,12 @@ class Dock(QFrame):
         self.setProperty("kind", "ground")
         self.chat = ChatPanel(theme, self)
         self.trace = TracePanel(theme, self)
+        self.history = HistoryPanel(theme, self)
+        self.replay_bar = ReplayBar(theme, self)
+        self.interrupted_bar = InterruptedBar(theme, self)
         self._stack = QStackedWidget(self)
-        self._stack.addWidget(self.chat)
-        self._stack.addWidget(self.trace)
+        for page in (self.chat, self.trace, self.history):
+            self._stack.addWidget(page)
         self._tabs = QButtonGroup(self)
         self._tabs.idClicked.connect(self.show_tab)
         self._fold = QToolButton(self)
@@ -64,17 +72,25 @@ class Dock(QFrame):
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(0)
         box.addLayout(bar)
+        box.addWidget(self.interrupted_bar)
+        box.addWidget(self.replay_bar)
         box.addWidget(self._stack, 1)
         theme.changed.connect(self._dress)
         self.show_tab(0)
         self._dress()
 
+    @property
+    def tab(self) -> int:
+        """The number of the tab that is in front."""
+        return self._stack.currentIndex()
+
     def show_tab(self, index: int) -> None:
-        """Show the conversation (0) or the trace (1)."""
+        """Show the conversation (0), the trace (1) or the history (2)."""
         self._tabs.button(index).setChecked(True)
         self._stack.setCurrentIndex(index)
         self.chat.filter_bar.setVisible(index == 0)
         self.opened.emit()
+        self.tab_shown.emit(index)
 
     def write(self) -> None:
         """Put the cursor into the composer."""

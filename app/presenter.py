@@ -12,11 +12,12 @@ from PySide6.QtCore import QObject
 import resources
 from app.canvas.run_overlay import RunOverlay
 from app.chat.addressing import IDLE_FACTS, address_for
+from app.chat.composer import Address
 from app.chat.transcript_model import TranscriptModel
 from app.first_window import EXAMPLE
 from app.kit.formats import count_text, duration_text, plural
 from app.main_window import MainWindow
-from app.run_session import RunSession
+from app.run_session import RunSession, ShownRun
 from app.sidebar import WorkflowEntry
 from app.theme.statuses import WORKING
 from orchestration.runs.view_values import RunStatus
@@ -34,13 +35,14 @@ class ReadyState(NamedTuple):
 
 CHECKING = ReadyState("checking", "Getting ready…")
 NOTHING_OPEN = ReadyState("empty", "No workflow is open")
+_REPLAYING = Address("none", placeholder="This is a replay. Resume the run to go on with it.")
 
 
 class Presenter(QObject):
     """Shows one document with its run, if it has one, and what waits in all runs.
 
     Attributes:
-        session: The run of the open document, the last one if it is over.
+        session: The run of the open document, the last one if it is over, or one to look at again.
         ready: Whether the open document can run.
         is_starting: A run is being prepared.
     """
@@ -52,7 +54,7 @@ class Presenter(QObject):
         self._overlay = RunOverlay(window.scene, self)
         self._overlay.ticked.connect(self._show_activity)
         self._shown_model: TranscriptModel | None = None
-        self.session: RunSession | None = None
+        self.session: ShownRun | None = None
         self.draft = TranscriptModel(self)
         self.ready = CHECKING
         self.is_starting = False
@@ -67,10 +69,13 @@ class Presenter(QObject):
         if model is not self._shown_model:
             self._shown_model = model
             self._chat.show_model(model)
-        self._overlay.show_view(view)
+        self._overlay.show_view(view, session.moment if session is not None else None)
         self._window.dock.trace.follow(view.trace if view is not None else ())
         self._window.top_bar.show_running(active)
-        can_run = self.ready.state == "ready" and not active and not self.is_starting
+        replays = session is not None and session.is_replay
+        can_run = (
+            self.ready.state == "ready" and not active and not self.is_starting and not replays
+        )
         self._window.actions_.enable(
             {
                 "run": can_run,
@@ -94,6 +99,9 @@ class Presenter(QObject):
         """Say whom the composer speaks to."""
         facts = self.session.facts() if self.session is not None else IDLE_FACTS
         is_ready = self.ready.state == "ready" and not self.is_starting
+        if self.session is not None and self.session.is_replay:
+            self._chat.composer.show_address(_REPLAYING)
+            return
         address = address_for(
             facts,
             self._window.scene.chosen_node(),

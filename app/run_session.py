@@ -1,4 +1,4 @@
-"""One run as the window follows it: its events once a frame, its transcript, its facts."""
+"""One run as the window shows it: its events once a frame, its transcript, its facts."""
 
 from __future__ import annotations
 
@@ -20,38 +20,38 @@ from orchestration.runs.view_values import RunStatus
 _OVER = frozenset({RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.STOPPED})
 
 
-class RunSession(QObject):
-    """Follows one run of one workflow.
+class ShownRun(QObject):
+    """One run of one workflow, as the window shows it.
+
+    Attributes:
+        moment: The time that it is shown at, in seconds since the epoch; `None` for now.
+        is_replay: It is only looked at: nothing can be asked of it.
 
     Signals:
         advanced: Something happened; emitted at most once a frame.
     """
 
     advanced = Signal()
+    moment: float | None = None
+    is_replay = False
 
     def __init__(
-        self, backend: Backend, run_id: str, path: Path | None, workflow: Workflow, parent: QObject
+        self, run_id: str, path: Path | None, workflow: Workflow, view: RunView, parent: QObject
     ) -> None:
         super().__init__(parent)
         self.run_id = run_id
         self.path = path
         self.workflow = workflow
-        self.view: RunView = backend.view(run_id)
+        self.view = view
         self.model = TranscriptModel(self)
-        self._feed = TranscriptFeed(self.model, self.view)
-        # In one step with the view, so that nothing is told twice or not at all.
-        self._bridge = RunBridge(backend.subscribe(run_id), self)
-        self._feed.catch_up()
-        self._bridge.records.connect(self._take)
 
     @property
     def is_active(self) -> bool:
         """Whether the run can still go on by itself or with a person's help."""
-        return self.view.ended_as not in _OVER
+        return not self.is_replay and self.view.ended_as not in _OVER
 
     def close(self) -> None:
         """Follow the run no longer."""
-        self._bridge.close()
 
     def facts(self) -> RunFacts:
         """What the composer needs to know."""
@@ -61,7 +61,7 @@ class RunSession(QObject):
             waiting={key: pending.label for key, pending in view.pending_inputs.items()},
             failed={key: retryable.label for key, retryable in view.retryables.items()},
             talking={key: view.labels[key] for key in self._talking()},
-            undecided=len(view.pending_approvals),
+            undecided=len(view.pending_approvals) + len(view.uncertain_calls),
         )
 
     def waiting(self) -> list[WaitingEntry]:
@@ -82,6 +82,17 @@ class RunSession(QObject):
                     "approval",
                     f"{name} / {inner}",
                     request.tool_call.name,
+                )
+            )
+        for call in view.uncertain_calls.values():
+            inner = " / ".join((call.node_label, *call.path[1:]))
+            entries.append(
+                WaitingEntry(
+                    self.run_id,
+                    call.node_id,
+                    "uncertain",
+                    f"{name} / {inner}",
+                    call.tool_call.name,
                 )
             )
         entries += [
@@ -105,11 +116,30 @@ class RunSession(QObject):
     def _talking(self) -> list[str]:
         """Nodes at work that take messages meanwhile."""
         talking = []
+        agents = {node.id: node.agent for node in self.workflow.nodes}
         for node_id in self.activity():
-            agent = self.workflow.node(node_id).agent
+            agent = agents.get(node_id)  # a run that was taken up may have had other nodes
             if agent is not None and (agent.request_user_input or agent.conversation_mode):
                 talking.append(node_id)
         return talking
+
+
+class RunSession(ShownRun):
+    """Follows one run of one workflow as it goes on."""
+
+    def __init__(
+        self, backend: Backend, run_id: str, path: Path | None, workflow: Workflow, parent: QObject
+    ) -> None:
+        super().__init__(run_id, path, workflow, backend.view(run_id), parent)
+        self._feed = TranscriptFeed(self.model, self.view)
+        # In one step with the view, so that nothing is told twice or not at all.
+        self._bridge = RunBridge(backend.subscribe(run_id), self)
+        self._feed.catch_up()
+        self._bridge.records.connect(self._take)
+
+    def close(self) -> None:
+        """Follow the run no longer."""
+        self._bridge.close()
 
     def _take(self, records: list[object]) -> None:
         self._feed.apply(records)  # type: ignore[arg-type]

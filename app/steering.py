@@ -10,7 +10,8 @@ from PySide6.QtCore import QObject
 from app.chat.composer import Address
 from app.main_window import MainWindow
 from app.presenter import Presenter
-from app.run_session import RunSession
+from app.run_session import ShownRun
+from engine.vocabulary.recovery import UncertainChoice
 from orchestration.backend import Backend
 
 Do = Callable[[Coroutine[Any, Any, Any], str], None]
@@ -40,6 +41,7 @@ class Steering(QObject):
         self._chat.composer.sent.connect(self._on_sent)
         intents.answered.connect(self._on_answered)
         intents.decided.connect(self._on_decided)
+        intents.settled.connect(self._on_settled)
         intents.turn_allowed.connect(self._on_turn_allowed)
         intents.retried.connect(self._on_retried)
         intents.continued.connect(self.continue_run)
@@ -63,7 +65,7 @@ class Steering(QObject):
         elif session is not None:
             self._do(self._send(session, address, text), "send a message")
 
-    async def _send(self, session: RunSession, address: Address, text: str) -> None:
+    async def _send(self, session: ShownRun, address: Address, text: str) -> None:
         run_id, node_id = session.run_id, address.node_id
         if address.kind == "answer":
             pending = session.view.pending_inputs.get(node_id)
@@ -94,6 +96,12 @@ class Steering(QObject):
         session = self._presenter.session
         for other_id in session.turn_of(approval_id) if session is not None else ():
             self._on_decided(other_id, True, "", False)
+
+    def _on_settled(self, call_id: str, choice: str) -> None:
+        session = self._presenter.session
+        if session is not None:
+            work = self._backend.settle_uncertain(session.run_id, call_id, UncertainChoice(choice))
+            self._do(work, "settle a call of unknown end")
 
     def _on_retried(self, node_id: str) -> None:
         session = self._presenter.session

@@ -15,7 +15,7 @@ _WIDTH = 340
 
 
 class WaitingEntry(NamedTuple):
-    """One thing that waits; `kind` is `question`, `approval` or `retry`."""
+    """One thing that waits; `kind` is `question`, `approval`, `uncertain` or `retry`."""
 
     run_id: str
     node_id: str
@@ -27,6 +27,7 @@ class WaitingEntry(NamedTuple):
 _WORDS = {
     "question": "asks a question",
     "approval": "needs approval",
+    "uncertain": "may have run or not",
     "retry": "failed and can be retried",
 }
 

@@ -13,6 +13,7 @@ from PySide6.QtCore import QObject, QTimer
 from app.chat.rows import PROBLEMS
 from app.command_palette import CommandPalette
 from app.editing import Editing
+from app.history.historian import Historian
 from app.inspecting import Inspecting
 from app.kit.dialogs import choose_file, confirm
 from app.kit.endings import within
@@ -30,7 +31,7 @@ from app.presenter import (
     example_workflows,
 )
 from app.problem_words import in_short, in_window_words, sentence
-from app.run_session import RunSession
+from app.run_session import RunSession, ShownRun
 from app.saving import Saving, file_digest
 from app.steering import Steering
 from app.waiting_list import WaitingEntry
@@ -77,6 +78,9 @@ class Workbench(QObject):
         self.librarian = Librarian(
             window, backend, self.editing, self.saving, self._do, self._is_running
         )
+        self.historian = Historian(
+            window, backend, self._do, self._open, self._follow, self._show_run
+        )
         self.lookups = Lookups(window, self._do)
         self._checking = QTimer(self)
         self._checking.setSingleShot(True)
@@ -89,6 +93,7 @@ class Workbench(QObject):
         for notice in self._backend.notices:
             self._window.toasts.show_error(notice)
         self.librarian.refresh()
+        self.historian.begin()
         if path is None:
             self._presenter.ready = NOTHING_OPEN
             self._refresh()
@@ -120,6 +125,7 @@ class Workbench(QObject):
         """Stop the runs, end the tasks, close the backend: in this order, and within bounds."""
         self._checking.stop()
         self.librarian.close()
+        self.historian.close()
         await self.saving.close()
         active = [session for session in self._sessions.values() if session.is_active]
         stops = [self._backend.stop_run(session.run_id) for session in active]
@@ -165,9 +171,10 @@ class Workbench(QObject):
 
     def _refresh(self) -> None:
         self._presenter.refresh(self._sessions.values())
+        self.historian.notice(self._sessions.values(), self._presenter.session)
 
     def _on_wish(self, action_id: str) -> None:
-        parts = (self.editing, self.saving, self.librarian, self.lookups)
+        parts = (self.editing, self.saving, self.librarian, self.lookups, self.historian)
         if any(part.act(action_id) for part in parts):
             return
         if action_id == "open":
@@ -291,7 +298,12 @@ class Workbench(QObject):
         row.is_open = True
         draft.flush()
 
-    def _show_session(self, session: RunSession | None) -> None:
+    def _show_run(self, run: ShownRun | None) -> None:
+        """Show a run that is looked at, or with `None` what belongs to the open workflow."""
+        path = self._document.path
+        self._show_session(run or (self._sessions.get(path) if path is not None else None))
+
+    def _show_session(self, session: ShownRun | None) -> None:
         self._presenter.session = session
         self._presenter.draft.clear()
         self._presenter.draft.flush()

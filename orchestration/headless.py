@@ -13,7 +13,8 @@ from msgspec import Struct
 
 from engine.run.file_changes import merge_changes
 from engine.vocabulary.errors import InteractionError
-from engine.vocabulary.events import NodeAwaitingInput, ToolApprovalRequested
+from engine.vocabulary.events import NodeAwaitingInput, ToolApprovalRequested, ToolCallUncertain
+from engine.vocabulary.recovery import UncertainCall, UncertainChoice
 from engine.vocabulary.report import (
     NeedsInteraction,
     PendingApproval,
@@ -35,8 +36,11 @@ from orchestration.runs.view_values import RunStatus
 logger = logging.getLogger(__name__)
 
 ApprovalRule = Literal["ask", "allow", "deny"]
-Asker = Callable[[PendingInput | PendingApproval], Awaitable[str | ApprovalAnswer | None]]
-"""Asks a person: a text for a question, a decision for a call, `None` to leave it open."""
+Pending = PendingInput | PendingApproval | UncertainCall
+"""What waits for a person."""
+Asker = Callable[[Pending], Awaitable[str | ApprovalAnswer | UncertainChoice | None]]
+"""Asks a person: a text for a question, a decision for a call, what became of a call of unknown
+end, `None` to leave it open."""
 
 EXIT_STATUS = {
     RunStatus.COMPLETED: 0,
@@ -71,8 +75,39 @@ async def run_headless(
     Raises:
         RunRefused: the workflow cannot be run; nothing was started.
     """
-    attendant = _Attendant(backend, request, AnswerBook(answers), approve, ask)
+    attendant = _Attendant(backend, request.on_event, AnswerBook(answers), approve, ask)
     run_id = await backend.start_run(msgspec.structs.replace(request, on_event=attendant.hear))
+    return await _seen_through(backend, run_id, attendant)
+
+
+async def attend_run(
+    backend: Backend,
+    run_id: str,
+    *,
+    answers: Iterable[PreparedAnswer] = (),
+    approve: ApprovalRule = "ask",
+    ask: Asker | None = None,
+    on_event: Callable[[EventRecord], None] | None = None,
+) -> HeadlessResult:
+    """See a run through that was resumed or forked a moment ago, as `run_headless` does.
+
+    Calls of unknown end are settled by prepared answers or by `ask`; `approve` is not about them.
+    """
+    attendant = _Attendant(backend, on_event, AnswerBook(answers), approve, ask)
+    subscription = backend.subscribe(run_id)
+
+    def pass_on() -> None:
+        for record in subscription.drain():
+            attendant.hear(record)
+
+    subscription.on_ready = pass_on
+    try:
+        return await _seen_through(backend, run_id, attendant)
+    finally:
+        subscription.close()
+
+
+async def _seen_through(backend: Backend, run_id: str, attendant: _Attendant) -> HeadlessResult:
     view = backend.view(run_id)
     try:
         outcome = await attendant.attend(run_id)
@@ -95,7 +130,8 @@ def status_of(outcome: RunOutcome) -> RunStatus:
         case RunCancelled():
             return RunStatus.STOPPED
         case NeedsInteraction(inputs=inputs, approvals=approvals, retryables=retryables):
-            waits = inputs or approvals or all(node.interrupted for node in retryables)
+            open_ = inputs or approvals or outcome.uncertain
+            waits = open_ or all(node.interrupted for node in retryables)
             return RunStatus.PAUSED if waits else RunStatus.FAILED
     return RunStatus.FAILED
 
@@ -118,6 +154,7 @@ def _waiting(outcome: RunOutcome) -> list[dict[str, Any]]:
         return []
     waiting: list[dict[str, Any]] = [_question(pending) for pending in outcome.inputs]
     waiting += [_approval(pending) for pending in outcome.approvals]
+    waiting += [_uncertain(call) for call in outcome.uncertain]
     waiting += [
         {"kind": "retry", "node_id": node.node_id, "label": node.label, "error": node.error}
         for node in outcome.retryables
@@ -155,6 +192,22 @@ def _approval(pending: PendingApproval) -> dict[str, Any]:
     }
 
 
+def _uncertain(call: UncertainCall) -> dict[str, Any]:
+    evidence = msgspec.to_builtins(call.evidence)
+    return {
+        "kind": "uncertain",
+        "node_id": call.node_id,
+        "label": call.node_label,
+        "call_id": call.call_id,
+        "path": list(call.path or (call.node_id,)),
+        "tool_name": call.tool_call.name,
+        "arguments": call.tool_call.arguments,
+        "sign": call.evidence.sign.value,
+        "files": evidence.get("files", []),
+        "folders": evidence.get("folders", []),
+    }
+
+
 def _changed_file(record: FileChangeRecord) -> dict[str, Any]:
     told = {"path": record.path, "op": record.op.value}
     if record.rename_to is not None:
@@ -168,17 +221,18 @@ class _Attendant:
     def __init__(
         self,
         backend: Backend,
-        request: RunRequest,
+        on_event: Callable[[EventRecord], None] | None,
         book: AnswerBook,
         approve: ApprovalRule,
         ask: Asker | None,
     ) -> None:
         self._backend = backend
-        self._on_event = request.on_event
+        self._on_event = on_event
         self._book = book
         self._approve = approve
         self._ask = ask
-        self._heard: deque[PendingInput | PendingApproval] = deque()
+        self._heard: deque[Pending] = deque()
+        self._known: set[str] = set()
         self._woken = asyncio.Event()
 
     def hear(self, record: EventRecord) -> None:
@@ -188,6 +242,8 @@ class _Attendant:
             self._note(pending_of(event))
         elif isinstance(event, ToolApprovalRequested):
             self._note(event.request)
+        elif isinstance(event, ToolCallUncertain):
+            self._note(event.call)
         if self._on_event is not None:
             self._on_event(record)
 
@@ -202,20 +258,36 @@ class _Attendant:
             try:
                 await self._woken.wait()
                 if settled.done() and not self._heard:
-                    return settled.result()
+                    outcome = settled.result()
+                    self._note_all(outcome)
+                    if not self._heard:
+                        return outcome
             finally:
                 settled.cancel()
 
-    def _note(self, pending: PendingInput | PendingApproval) -> None:
-        self._heard.append(pending)
-        self._woken.set()
+    def _note_all(self, outcome: RunOutcome) -> None:
+        """What waited before anybody listened was not heard of."""
+        if isinstance(outcome, NeedsInteraction):
+            waiting: list[Pending] = [*outcome.uncertain, *outcome.inputs, *outcome.approvals]
+            for pending in waiting:
+                self._note(pending)
 
-    async def _treat(self, run_id: str, pending: PendingInput | PendingApproval) -> None:
+    def _note(self, pending: Pending) -> None:
+        key = _key_of(pending)
+        if key not in self._known:
+            self._known.add(key)
+            self._heard.append(pending)
+            self._woken.set()
+
+    async def _treat(self, run_id: str, pending: Pending) -> None:
         try:
-            if isinstance(pending, PendingInput):
-                await self._treat_question(run_id, pending)
-            else:
-                await self._treat_approval(run_id, pending)
+            match pending:
+                case PendingInput():
+                    await self._treat_question(run_id, pending)
+                case PendingApproval():
+                    await self._treat_approval(run_id, pending)
+                case UncertainCall():
+                    await self._treat_uncertain(run_id, pending)
         except InteractionError as error:
             # The node was interrupted, or the run ended, while the answer was being found.
             logger.info("an answer came too late: %s", error)
@@ -245,3 +317,21 @@ class _Attendant:
                 decision.reason,
                 for_run=decision.for_run,
             )
+
+    async def _treat_uncertain(self, run_id: str, call: UncertainCall) -> None:
+        prepared = self._book.for_uncertain(call)
+        choice = UncertainChoice(prepared.uncertain) if prepared is not None else None
+        if choice is None and self._ask is not None:
+            asked = await self._ask(call)
+            choice = asked if isinstance(asked, UncertainChoice) else None
+        if choice is not None:
+            await self._backend.settle_uncertain(run_id, call.call_id, choice)
+
+
+def _key_of(pending: Pending) -> str:
+    match pending:
+        case PendingInput(pause_id=pause_id):
+            return f"question {pause_id}"
+        case PendingApproval(approval_id=approval_id):
+            return f"approval {approval_id}"
+    return f"uncertain {'/'.join(pending.path)} {pending.call_id}"

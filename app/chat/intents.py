@@ -12,6 +12,7 @@ class ChatIntents(QObject):
         answered: Node id, pause id and text of an answer.
         decided: Approval id, whether to allow, the reason of a denial, and whether equal calls of
             the run are allowed, too.
+        settled: Call id, and what became of a call of unknown end: `done`, `redo` or `skip`.
         turn_allowed: Approval id; it and all others of the same caller are allowed.
         retried: Id of a failed node that is to be tried again.
         continued: The stopped run is to go on.
@@ -23,6 +24,7 @@ class ChatIntents(QObject):
 
     answered = Signal(str, str, str)
     decided = Signal(str, bool, str, bool)
+    settled = Signal(str, str)
     turn_allowed = Signal(str)
     retried = Signal(str)
     continued = Signal()

@@ -6,11 +6,12 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app.approvals.card import ApprovalCard
+from app.approvals.uncertain_card import UncertainCard
 from app.chat.cards import Card, EndedCard, FailureCard, ProblemsCard, QuestionCard
 from app.chat.composer import Composer
 from app.chat.filter_bar import FilterBar
 from app.chat.intents import ChatIntents
-from app.chat.rows import APPROVAL, ENDED, FAILURE, PROBLEMS, QUESTION, Row
+from app.chat.rows import APPROVAL, ENDED, FAILURE, PROBLEMS, QUESTION, UNCERTAIN, Row
 from app.chat.transcript_model import TranscriptModel
 from app.chat.transcript_view import COLUMN, TranscriptView
 from app.theme.status_mark import StatusMark
@@ -19,6 +20,7 @@ from app.theme.theme import Theme
 _MAKERS: dict[str, type] = {
     QUESTION: QuestionCard,
     APPROVAL: ApprovalCard,
+    UNCERTAIN: UncertainCard,
     FAILURE: FailureCard,
     PROBLEMS: ProblemsCard,
     ENDED: EndedCard,

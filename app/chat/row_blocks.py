@@ -11,7 +11,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPen, QPixmap, QTextCursor
 
 from app.chat.message_document import MessageDocument
-from app.chat.rows import APPROVAL, ENDED, FAILURE, OUTPUT, TASKS, USER, Row
+from app.chat.rows import APPROVAL, ENDED, FAILURE, OUTPUT, TASKS, UNCERTAIN, USER, Row
 from app.kit.formats import duration_text
 from app.theme.statuses import paint_mark
 from app.theme.theme import Theme
@@ -296,7 +296,7 @@ class VerdictBlock(RowBlock):
         row = self.row
         if row.kind == FAILURE:
             return f"Failed and tried again: {row.text}" if row.payload else f"Failed: {row.text}"
-        if row.kind == APPROVAL:
+        if row.kind in (APPROVAL, UNCERTAIN):
             return f"{row.verdict or 'No longer needed'} · {row.text}"
         return f"{row.text}, then continued" if row.kind == ENDED else row.text
 

@@ -13,11 +13,12 @@ TASKS = "tasks"
 NOTICE = "notice"
 QUESTION = "question"
 APPROVAL = "approval"
+UNCERTAIN = "uncertain"
 FAILURE = "failure"
 PROBLEMS = "problems"
 ENDED = "ended"
 
-CARDS = frozenset({QUESTION, APPROVAL, FAILURE, PROBLEMS, ENDED})
+CARDS = frozenset({QUESTION, APPROVAL, UNCERTAIN, FAILURE, PROBLEMS, ENDED})
 """Rows that hold controls while they are open."""
 
 

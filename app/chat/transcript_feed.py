@@ -17,6 +17,7 @@ from app.chat.rows import (
     TASKS,
     THINKING,
     TOOL,
+    UNCERTAIN,
     USER,
     Row,
     ToolLine,
@@ -35,14 +36,21 @@ from orchestration.runs.todo_lists import TODO_TOOL
 from orchestration.runs.view_values import ChatEntry, EntryKind, RunStatus
 
 _NO_LINE = HARNESS_TOOLS | {TODO_TOOL}
+_SETTLED = {"done": "Taken as done", "redo": "Run again", "skip": "Skipped"}
 _ROLES = {"user": USER, "assistant": ASSISTANT, "thinking": THINKING, "system": NOTICE}
 
 
 class TranscriptFeed:
-    """Turns events into rows; where events leave something open, the run's view decides."""
+    """Turns events into rows; where events leave something open, the run's view decides.
 
-    def __init__(self, model: TranscriptModel, view: RunView) -> None:
+    A feed that is read only makes no cards: nothing can be asked of the run any more.
+    """
+
+    def __init__(
+        self, model: TranscriptModel, view: RunView, *, is_read_only: bool = False
+    ) -> None:
         self._model = model
+        self._is_read_only = is_read_only
         self._view = view
         self._started_at = 0.0
         self._streams: dict[str, Row] = {}
@@ -57,6 +65,8 @@ class TranscriptFeed:
             ev.ToolApprovalRequested: self._approval,
             ev.ToolApproved: self._approved,
             ev.ToolDenied: self._denied,
+            ev.ToolCallUncertain: self._uncertain,
+            ev.ToolCallSettled: self._settled,
             ev.ToolStarted: self._tool_changed,
             ev.ToolRetrying: self._tool_changed,
             ev.ToolUpdated: self._tool_changed,
@@ -74,8 +84,7 @@ class TranscriptFeed:
     def apply(self, records: Sequence[EventRecord]) -> None:
         """Add what these events tell; the model tells of it when it is flushed."""
         for record in records:
-            if not self._started_at:
-                self._started_at = record.time
+            self._started_at = self._started_at or record.time
             handler = self._handlers.get(type(record.event))
             if handler is not None:
                 handler(record.event, record.time)
@@ -98,6 +107,8 @@ class TranscriptFeed:
             self._question_row(pending.node_id, pending, self._now_of(pending.node_id))
         for request in self._view.pending_approvals.values():
             self._approval_row(request, self._now_of(caller_of(request)))
+        for call in self._view.uncertain_calls.values():
+            self._uncertain_row(call, self._now_of(caller_of(call)))
         for retryable in self._view.retryables.values():
             time = self._now_of(retryable.node_id)
             self._failure_row(retryable.node_id, retryable.error, time, can_retry=True)
@@ -170,10 +181,7 @@ class TranscriptFeed:
         self._question_row(event.node_id, event, time)
 
     def _question_row(self, node_id: str, pending: Any, time: float) -> None:
-        if any(
-            row.kind == QUESTION and row.payload.pause_id == pending.pause_id
-            for row in self._open_cards
-        ):
+        if self._open_card(QUESTION, "pause_id", pending.pause_id) is not None:
             return
         text = pending.question.strip()
         if pending.structured_input is not None:
@@ -190,8 +198,12 @@ class TranscriptFeed:
                 return row.text.strip() if row.kind == ASSISTANT else ""
         return ""
 
+    def _open_card(self, kind: str, id_name: str, matter: str) -> Row | None:
+        fits = (row for row in self._open_cards if row.kind == kind)
+        return next((row for row in fits if getattr(row.payload, id_name) == matter), None)
+
     def _open(self, row: Row) -> None:
-        row.is_open = True
+        row.is_open = not self._is_read_only
         self._open_cards.append(row)
 
     def _proposed(self, event: ev.ToolCallProposed, time: float) -> None:
@@ -243,10 +255,7 @@ class TranscriptFeed:
         self._approval_row(event.request, time)
 
     def _approval_row(self, request: Any, time: float) -> None:
-        if any(
-            row.kind == APPROVAL and row.payload.approval_id == request.approval_id
-            for row in self._open_cards
-        ):
+        if self._open_card(APPROVAL, "approval_id", request.approval_id) is not None:
             return
         call = request.tool_call
         words = f"{tool_name(call.name)} {tool_target(call.arguments)}".strip()
@@ -271,9 +280,30 @@ class TranscriptFeed:
         self._show_call(event.node_id, event.tool_call_id)
 
     def _decided(self, approval_id: str, verdict: str) -> None:
-        for row in self._open_cards:
-            if row.kind == APPROVAL and row.payload.approval_id == approval_id:
-                row.verdict = verdict
+        row = self._open_card(APPROVAL, "approval_id", approval_id)
+        if row is not None:
+            row.verdict = verdict
+
+    def _uncertain(self, event: ev.ToolCallUncertain, time: float) -> None:
+        caller, call_id = caller_of(event.call), event.call.call_id
+        self._tool_row(caller, call_id, time)
+        self._show_call(caller, call_id)
+        self._uncertain_row(event.call, time)
+
+    def _uncertain_row(self, uncertain: Any, time: float) -> None:
+        if self._open_card(UNCERTAIN, "call_id", uncertain.call_id) is not None:
+            return
+        call = uncertain.tool_call
+        words = f"{tool_name(call.name)} {tool_target(call.arguments)}".strip()
+        row = self._add(UNCERTAIN, caller_of(uncertain), time, words)
+        row.payload = uncertain
+        self._open(row)
+
+    def _settled(self, event: ev.ToolCallSettled, time: float) -> None:
+        row = self._open_card(UNCERTAIN, "call_id", event.tool_call_id)
+        if row is not None:
+            row.verdict = _SETTLED[event.choice]
+        self._show_call(event.node_id, event.tool_call_id)
 
     def _completed(self, event: ev.NodeCompleted, time: float) -> None:
         if event.output is not None:
@@ -362,6 +392,8 @@ class TranscriptFeed:
             return pending is not None and pending.pause_id == row.payload.pause_id
         if row.kind == APPROVAL:
             return row.payload.approval_id in view.pending_approvals
+        if row.kind == UNCERTAIN:
+            return row.payload.call_id in view.uncertain_calls
         if row.kind == FAILURE:
             return row.payload is False or row.node_id in view.retryables
         return view.status is RunStatus.STOPPED

@@ -11,7 +11,7 @@ from typing import Annotated, ParamSpec
 import typer
 from typer.exceptions import TyperException
 
-from app.cli import diff, providers, run, validate, version
+from app.cli import diff, providers, run, runs, validate, version
 from app.cli.console import OutputLost, say
 from app.cli.session import DataDir, Debug, Session
 from orchestration.errors import UserError
@@ -65,7 +65,15 @@ def _application() -> typer.Typer:
     application.command("diff")(_told_when_interrupted(diff.diff))
     application.command("version")(version.version)
     application.add_typer(providers.commands, name="providers")
+    application.add_typer(_runs(), name="runs")
     return application
+
+
+def _runs() -> typer.Typer:
+    commands = typer.Typer(help=runs.HELP, no_args_is_help=True)
+    for name, command in runs.COMMANDS.items():
+        commands.command(name)(_told_when_interrupted(command))
+    return commands
 
 
 def _options(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 from app.cli.problem_text import likewise
@@ -17,19 +16,22 @@ _ADVICE = {
 }
 
 
-def outcome(file: Path, result: HeadlessResult) -> str | None:
-    """What went wrong or is still open, where, and what to do; `None` for a run that completed."""
+def outcome(subject: str, result: HeadlessResult) -> str | None:
+    """What went wrong or is still open, where, and what to do; `None` for a run that completed.
+
+    `subject` is what was run: a file, or a stored run.
+    """
     report = result.report
     match report["status"]:
         case "completed":
             return None
         case "stopped":
-            return f"the run of {file} was stopped"
+            return f"the run of {subject} was stopped; {_go_on(report)}"
         case "paused":
             waiting = "; ".join(_waits_for(item) for item in report["waiting"])
-            return f"the run of {file} waits for {waiting}; start it again with --answers FILE"
+            return f"the run of {subject} waits for {waiting}; {_go_on(report)}"
     if result.error is not None:
-        return f"the run of {file} failed: {result.error}"
+        return f"the run of {subject} failed: {result.error}"
     alike: dict[str, list[str]] = {}
     for node, text in report["failed"].items():
         alike.setdefault(_plain(text), []).append(node)
@@ -40,7 +42,15 @@ def outcome(file: Path, result: HeadlessResult) -> str | None:
     if len(alike) > MAX_FAILURES:
         told.append(f"and {len(alike) - MAX_FAILURES} more failures, which the report lists")
     failed = "; ".join(told)
-    return "; ".join([f"the run of {file} failed at {failed}", *_advice(report["failed"].values())])
+    return "; ".join(
+        [f"the run of {subject} failed at {failed}", *_advice(report["failed"].values())]
+    )
+
+
+def _go_on(report: dict[str, Any]) -> str:
+    needs = report["waiting"]
+    answers = " --answers FILE" if any(item["kind"] != "retry" for item in needs) else ""
+    return f"'openflow runs resume {report['run_id']}{answers}' goes on"
 
 
 def _plain(text: str) -> str:
@@ -68,5 +78,10 @@ def _waits_for(item: dict[str, Any]) -> str:
             caller = " of ".join([*inner, f"node '{item['node_id']}'"])
             return (
                 f"a decision about the call of {item['tool_name']} by {caller} (or --approve allow)"
+            )
+        case "uncertain":
+            return (
+                f"a word about what became of the call of {item['tool_name']} by node "
+                f"'{item['node_id']}'"
             )
     return f"another try of node '{item['node_id']}'"

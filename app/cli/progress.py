@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, TextIO, cast
 
 from app.cli.console import Screen
 from app.kit.visible import visible
-from engine.graph.workflow import Workflow
 from engine.vocabulary import events as ev
 from orchestration.runs.actor_board import actor_id
 from orchestration.runs.event_hub import EventRecord
+from orchestration.runs.run_view import RunView
+from orchestration.runs.view_values import NodeStatus
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -27,17 +28,36 @@ _MARKS = {
     "done": ("✓", "green"),
     "failed": ("✗", "red"),
 }
+_STATES = {
+    NodeStatus.QUEUED: "queued",
+    NodeStatus.STARTED: "working",
+    NodeStatus.RUNNING_TOOL: "working",
+    NodeStatus.AWAITING_INPUT: "waiting",
+    NodeStatus.AWAITING_TOOL_APPROVAL: "waiting",
+    NodeStatus.COMPLETED: "done",
+    NodeStatus.FAILED: "failed",
+    NodeStatus.INTERRUPTED: "failed",
+}
 
 
 class RunProgress:
     """Keeps the state of each node and draws it a few times a second, in a thread of its own."""
 
-    def __init__(self, workflow: Workflow) -> None:
-        self._labels = {node.id: node.label for node in workflow.nodes}
+    def __init__(self, labels: Mapping[str, str]) -> None:
+        """Take the label of each node by its id."""
+        self._labels = dict(labels)
         self._owners = {node_id: node_id for node_id in self._labels}
         self._states: dict[str, str] = {}
         self._began: dict[str, float] = {}
         self._live: Live | None = None
+
+    def take_over(self, view: RunView) -> None:
+        """Begin with a run as it stands: what it was like before is not told again."""
+        self._labels = dict(view.labels)
+        self._owners = {node_id: node_id for node_id in self._labels}
+        for node_id, status in view.status_by_node.items():
+            if status in _STATES:
+                self._states[node_id] = _STATES[status]
 
     def hear(self, record: EventRecord) -> None:
         """Follow the run."""
@@ -60,7 +80,13 @@ class RunProgress:
                 self._owners |= {actor_id(node_id, each.id): node_id for each in summaries}
             case ev.ToolApprovalRequested(request=request):
                 self._states[request.node_id] = "waiting"
-            case ev.ToolStarted(node_id=caller) | ev.ToolApproved(node_id=caller):
+            case ev.ToolCallUncertain(call=call):
+                self._states[call.node_id] = "waiting"
+            case (
+                ev.ToolStarted(node_id=caller)
+                | ev.ToolApproved(node_id=caller)
+                | ev.ToolCallSettled(node_id=caller)
+            ):
                 self._states[self._owners.get(caller, caller)] = "working"
             case ev.NodeCompleted(node_id=node_id):
                 self._states[node_id] = "done"

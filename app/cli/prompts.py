@@ -1,4 +1,4 @@
-"""Ask a person at the terminal: a node's question, or whether a call may run."""
+"""Ask a person at the terminal: a node's question, whether a call may run, or whether it did."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from contextlib import AbstractContextManager
 
 from app.cli.call_text import call_lines
 from app.cli.console import say, show
+from app.cli.uncertain_text import uncertain_lines
 from engine.vocabulary.messages import Question
+from engine.vocabulary.recovery import UncertainCall, UncertainChoice
 from engine.vocabulary.report import PendingApproval, PendingInput
+from orchestration.headless import Pending
 from orchestration.runs.answers import ApprovalAnswer
 
 
@@ -27,11 +30,14 @@ class TerminalPrompts:
         self._quiet = quiet
         self._read_line = read_line or LineReader().read
 
-    async def ask(self, pending: PendingInput | PendingApproval) -> str | ApprovalAnswer | None:
+    async def ask(self, pending: Pending) -> str | ApprovalAnswer | UncertainChoice | None:
         """Give the person's answer; `None` if there is none (end of input)."""
         with self._quiet():
-            if isinstance(pending, PendingApproval):
-                return await self._decision(pending)
+            match pending:
+                case PendingApproval():
+                    return await self._decision(pending)
+                case UncertainCall():
+                    return await self._settlement(pending)
             return await self._answer(pending)
 
     async def _answer(self, pending: PendingInput) -> str | None:
@@ -79,6 +85,19 @@ class TerminalPrompts:
                 case "n" | "no":
                     return ApprovalAnswer(allow=False)
             return ApprovalAnswer(allow=False, reason=typed)
+
+    async def _settlement(self, call: UncertainCall) -> UncertainChoice | None:
+        for line in uncertain_lines(call):
+            say(line)
+        while True:
+            typed = await self._line(
+                "was it done, is it to be redone, or skipped? [done, redo, skip] "
+            )
+            if typed is None:
+                return None
+            for choice in UncertainChoice:
+                if typed and choice.value.startswith(typed.lower()):
+                    return choice
 
     async def _line(self, prompt: str) -> str | None:
         show(prompt)

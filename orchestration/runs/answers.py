@@ -9,6 +9,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
+from engine.vocabulary.recovery import UncertainCall
 from engine.vocabulary.report import PendingApproval
 from orchestration.errors import UserError
 
@@ -40,11 +41,19 @@ class ApprovalAnswer(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 
 class UncertainAnswer(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What to do about a call whose end a crash hid; no call of a fresh run is one."""
+    """What to do about the next call that fits and whose end a crash hid.
+
+    Without names it fits any such call; `node_id` is as in `ApprovalAnswer`.
+    """
 
     uncertain: Literal["done", "redo", "skip"]
     tool_name: str | None = None
     node_id: str | None = None
+
+    def fits(self, call: UncertainCall) -> bool:
+        """Whether it may settle this call."""
+        callers = (None, call.node_id, *call.path, "/".join(call.path))
+        return self.tool_name in (None, call.tool_call.name) and self.node_id in callers
 
 
 PreparedAnswer = QuestionAnswer | ApprovalAnswer | UncertainAnswer
@@ -102,6 +111,14 @@ class AnswerBook:
         """Take the decision about this call."""
         for index, answer in enumerate(self._answers):
             if isinstance(answer, ApprovalAnswer) and answer.fits(request):
+                del self._answers[index]
+                return answer
+        return None
+
+    def for_uncertain(self, call: UncertainCall) -> UncertainAnswer | None:
+        """Take what becomes of this call of unknown end."""
+        for index, answer in enumerate(self._answers):
+            if isinstance(answer, UncertainAnswer) and answer.fits(call):
                 del self._answers[index]
                 return answer
         return None

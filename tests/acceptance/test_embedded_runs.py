@@ -58,7 +58,10 @@ def test_ctrl_c_ends_the_model_with_the_run(
     assert ended.report["status"] == "stopped"
     assert not ended.left
     assert "Traceback" not in ended.err
-    assert ended.err.splitlines()[-1] == f"openflow: the run of {small} was stopped"
+    run_id = ended.report["run_id"]
+    assert ended.err.splitlines()[-1] == (
+        f"openflow: the run of {small} was stopped; 'openflow runs resume {run_id}' goes on"
+    )
 
 
 @pytest.mark.timeout(330)

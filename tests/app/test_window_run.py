@@ -245,7 +245,7 @@ def test_a_workflow_that_cannot_run_says_why_and_offers_the_demo_model(
 
         driver.write("Uploads")
         driver.click(driver.card_button("Run with the demo model"))
-        await until(lambda: driver.backend.runs, "the demo run was not started")
+        await until(lambda: driver.backend.live_runs, "the demo run was not started")
         await driver.settle()
 
         request = driver.backend.requests[0]
@@ -270,7 +270,7 @@ def test_a_refused_start_lists_every_problem(driver: WindowDriver, qt_loop: QtLo
         driver.press_enter()
         await driver.settle()
 
-        assert not driver.backend.runs
+        assert not driver.backend.live_runs
         assert driver.cards()[0].title.text() == "This workflow can't run yet: 2 problems"
         assert driver.chat.composer.text == "Uploads"
         await driver.close()

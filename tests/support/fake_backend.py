@@ -9,16 +9,27 @@ import time
 from pathlib import Path
 from typing import Any, cast
 
+from msgspec.structs import replace
+
 from engine.graph.agents import CallableAgent
 from engine.graph.problems import Problem
 from engine.graph.workflow import Workflow
 from engine.vocabulary.events import RunEvent
+from engine.vocabulary.recovery import UncertainChoice
 from orchestration.backend import Backend
 from orchestration.errors import RunNotFound, RunRefused
 from orchestration.library.library import Library
-from orchestration.runs.event_hub import EventHub, Subscription
+from orchestration.runs.event_hub import EventHub, EventRecord, Subscription
 from orchestration.runs.requests import RunOverrides, RunRequest
 from orchestration.runs.run_view import RunView
+from orchestration.runs.stored import (
+    EVERY_RUN,
+    NO_CHANGES,
+    ForkChanges,
+    RunComparison,
+    RunQuery,
+    StoredRun,
+)
 from orchestration.settings.provider_choice import Readiness
 from orchestration.settings.readiness import ProviderStatus
 from orchestration.workflow_catalog import create_workflow, open_workflow
@@ -37,6 +48,8 @@ class FakeRun:
         labels = {node.id: node.label for node in workflow.nodes}
         self.view = RunView(run_id, workflow.id, labels)
         self.hub = EventHub(self.view.project, lambda: self.now)
+        self.records: list[EventRecord] = []
+        self.hub.listen(self.records.append)
 
     def tell(self, *events: RunEvent, seconds: float = 0.0) -> None:
         """Let these happen, `seconds` after what happened before."""
@@ -52,7 +65,7 @@ class FakeBackend:
         self.data_dir = Path(tempfile.mkdtemp(prefix="openflow-"))
         self.notices: tuple[str, ...] = ()
         self.calls: list[tuple[Any, ...]] = []
-        self.runs: dict[str, FakeRun] = {}
+        self.live_runs: dict[str, FakeRun] = {}
         self.ready: dict[str | None, Readiness] = {None: READY, "embedded": DEMO_READY}
         self.problems_by_provider: dict[str | None, tuple[Problem, ...]] = {}
         self.provider_states: tuple[ProviderStatus, ...] = ()
@@ -60,6 +73,10 @@ class FakeBackend:
         self.refusal: tuple[Problem, ...] = ()
         self.error: Exception | None = None
         self.requests: list[RunRequest] = []
+        self.stored: list[StoredRun] = []
+        self.told: dict[str, FakeRun] = {}
+        self.queries: list[RunQuery] = []
+        self.comparisons: dict[tuple[str, str], RunComparison] = {}
         self.is_closed = False
         self.gate: asyncio.Event | None = None
         self._library: Library | None = None
@@ -79,7 +96,7 @@ class FakeBackend:
     @property
     def run(self) -> FakeRun:
         """The latest run."""
-        return list(self.runs.values())[-1]
+        return list(self.live_runs.values())[-1]
 
     def load_workflow(self, path: Path) -> Workflow:
         return open_workflow(path)
@@ -103,8 +120,8 @@ class FakeBackend:
             await self.gate.wait()
         if self.refusal:
             raise RunRefused(self.refusal)
-        run_id = f"run-{len(self.runs) + 1}"
-        self.runs[run_id] = FakeRun(run_id, request.workflow)
+        run_id = f"run-{len(self.live_runs) + 1}"
+        self.live_runs[run_id] = FakeRun(run_id, request.workflow)
         return run_id
 
     def providers(self) -> tuple[ProviderStatus, ...]:
@@ -149,14 +166,101 @@ class FakeBackend:
         self._called("send_message", node_id, text)
         return "message-1"
 
+    async def settle_uncertain(self, run_id: str, call_id: str, choice: UncertainChoice) -> None:
+        self._called("settle_uncertain", call_id, choice.value)
+
+    async def runs(self, query: RunQuery = EVERY_RUN) -> tuple[StoredRun, ...]:
+        if self.error is not None:
+            raise self.error
+        self.queries.append(query)
+        words = query.text.casefold()
+        found = [
+            run
+            for run in self.stored
+            if words in f"{run.name} {run.workflow_name}".casefold()
+            and query.workflow_id in (None, run.workflow_id)
+            and (not query.statuses or run.status in query.statuses)
+        ]
+        found.sort(key=lambda run: run.updated, reverse=True)
+        end = None if query.limit is None else query.offset + query.limit
+        return tuple(found[query.offset : end])
+
+    async def interrupted_runs(self) -> tuple[StoredRun, ...]:
+        return tuple(run for run in self.stored if run.was_cut_off)
+
+    async def replay(self, run_id: str, until: int | None = None) -> RunView:
+        told = self.stored_run(run_id)
+        view = RunView(run_id, told.workflow.id, told.view.labels)
+        for record in await self.stored_events(run_id, until):
+            view.apply(record)
+        return view
+
+    async def stored_events(self, run_id: str, until: int | None = None) -> tuple[EventRecord, ...]:
+        records = self.stored_run(run_id).records
+        return tuple(records if until is None else records[:until])
+
+    async def resume_run(
+        self, run_id: str, *, message: str | None = None, node_id: str | None = None
+    ) -> str:
+        self._called("resume_run", run_id)
+        self.live_runs[run_id] = self.stored_run(run_id)
+        return run_id
+
+    async def fork_run(
+        self,
+        run_id: str,
+        *,
+        node_id: str | None = None,
+        turn: int | None = None,
+        seq: int | None = None,
+        changes: ForkChanges = NO_CHANGES,
+    ) -> str:
+        self._called("fork_run", run_id, node_id, turn, seq, changes)
+        fork_id = f"run-{len(self.live_runs) + 1}"
+        self.live_runs[fork_id] = FakeRun(fork_id, self.stored_run(run_id).workflow)
+        return fork_id
+
+    async def compare_runs(self, a: str, b: str) -> RunComparison:
+        self._called("compare_runs", a, b)
+        return self.comparisons[a, b]
+
+    async def rename_run(self, run_id: str, name: str) -> None:
+        self._called("rename_run", run_id, name)
+        self.stored = [
+            replace(run, name=name) if run.run_id == run_id else run for run in self.stored
+        ]
+
+    async def delete_run(self, run_id: str) -> None:
+        self._called("delete_run", run_id)
+        self.stored = [run for run in self.stored if run.run_id != run_id]
+
+    async def prune_runs(
+        self, *, older_than_s: float | None = None, most_bytes: int | None = None
+    ) -> tuple[str, ...]:
+        self._called("prune_runs", older_than_s, most_bytes)
+        return ()
+
+    async def export_run(self, run_id: str, path: Path) -> None:
+        self._called("export_run", run_id, path)
+
+    async def import_run(self, path: Path) -> str:
+        self._called("import_run", path)
+        return "imported"
+
+    def stored_run(self, run_id: str) -> FakeRun:
+        """What a stored run told."""
+        if run_id not in self.told:
+            raise RunNotFound(run_id)
+        return self.told[run_id]
+
     async def aclose(self) -> None:
         self.is_closed = True
         shutil.rmtree(self.data_dir, ignore_errors=True)
 
     def _run(self, run_id: str) -> FakeRun:
-        if run_id not in self.runs:
+        if run_id not in self.live_runs:
             raise RunNotFound(run_id)
-        return self.runs[run_id]
+        return self.live_runs[run_id]
 
     def _called(self, *call: Any) -> None:
         if self.error is not None:

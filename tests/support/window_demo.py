@@ -32,7 +32,9 @@ from engine.vocabulary.tools import (
 )
 from orchestration.settings.provider_choice import Readiness
 from tests.support.fake_backend import DEMO_READY, FakeBackend, FakeRun
+from tests.support.history_demo import LOOKING_BACK, keep_runs, look_back
 from tests.support.qt_loop import turns, until
+from tests.support.stored_runs import uncertain_edit
 
 NODES = (
     ("idea", "Clarify idea", 0.0, 96.0),
@@ -292,6 +294,17 @@ def failed(run: FakeRun) -> None:
     run.tell(ev.NodeErrored("plan", "Create plan", error), seconds=3)
 
 
+def uncertain(run: FakeRun) -> None:
+    """A run that was taken up again, with a call of unknown end."""
+    _idea_done(run)
+    call = uncertain_edit()
+    run.tell(
+        ev.ToolCallProposed("plan", "Create plan", call.tool_call),
+        ev.ToolCallUncertain(call),
+        seconds=2,
+    )
+
+
 STATES: dict[str, Callable[[FakeRun], None] | None] = {
     "idle": None,
     "blocked": None,
@@ -300,6 +313,8 @@ STATES: dict[str, Callable[[FakeRun], None] | None] = {
     "approvals": approvals,
     "done": done,
     "failed": failed,
+    "uncertain": uncertain,
+    **dict.fromkeys(LOOKING_BACK),
 }
 
 
@@ -330,6 +345,9 @@ def main() -> int:
             for key, *_ in NODES[:2]
         )
 
+    if options.state in LOOKING_BACK:
+        keep_runs(backend, workflow_file(folder), done, cut_off=options.state == "interrupted")
+
     def open_window() -> MainWindow:
         window = window_with(workflow_file(folder), state)
         window.setGeometry(0, 0, width, height)
@@ -339,6 +357,8 @@ def main() -> int:
         window.furnish()
         workbench = Workbench(window, backend.as_backend)
         workbench.begin(window.document.path)
+        if options.state in LOOKING_BACK:
+            workbench.tasks.spawn(look_back(window, workbench, options.state), "look back")
         play = STATES[options.state]
         if play is not None:
             workbench.tasks.spawn(_play(window, play), "play")

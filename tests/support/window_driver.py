@@ -61,10 +61,10 @@ class WindowDriver:
 
     async def run(self, text: str = "") -> FakeRun:
         """Start a run through the composer and give it."""
-        known = len(self.backend.runs)
+        known = len(self.backend.live_runs)
         self.write(text)
         self.press_enter()
-        await until(lambda: len(self.backend.runs) > known, "no run was started")
+        await until(lambda: len(self.backend.live_runs) > known, "no run was started")
         await self.settle()
         return self.backend.run
 

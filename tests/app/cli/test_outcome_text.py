@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,11 +7,11 @@ import pytest
 from app.cli.outcome_text import outcome
 from orchestration.headless import HeadlessResult
 
-FILE = Path("a.json")
+FILE = "a.json"
 
 
 def sentence(status: str, error: str | None = None, **report: Any) -> str | None:
-    full = {"status": status, "failed": {}, "waiting": [], **report}
+    full = {"run_id": "r1", "status": status, "failed": {}, "waiting": [], **report}
     return outcome(FILE, HeadlessResult(full, 0, error))
 
 
@@ -46,6 +45,7 @@ def test_everything_that_waits_is_named() -> None:
             {"kind": "question", "node_id": "a", "question": "Which?"},
             {"kind": "approval", "node_id": "b", "path": ["b"], "tool_name": "write"},
             {"kind": "approval", "node_id": "b", "path": ["b", "s"], "tool_name": "bash"},
+            {"kind": "uncertain", "node_id": "d", "tool_name": "edit"},
             {"kind": "retry", "node_id": "c"},
         ],
     )
@@ -55,9 +55,19 @@ def test_everything_that_waits_is_named() -> None:
         "write by node 'b'",
         "bash by subagent 's' of node 'b'",
         "node 'c'",
-        "--answers FILE",
+        "what became of the call of edit by node 'd'",
+        "'openflow runs resume r1 --answers FILE' goes on",
     ):
         assert words in said
+
+
+def test_a_run_that_was_stopped_or_waits_says_how_to_go_on() -> None:
+    assert sentence("stopped") == (
+        "the run of a.json was stopped; 'openflow runs resume r1' goes on"
+    )
+    said = sentence("paused", waiting=[{"kind": "retry", "node_id": "c"}])
+    assert said is not None
+    assert said.endswith("; 'openflow runs resume r1' goes on")
 
 
 def test_a_failure_that_says_what_to_do_is_not_talked_over() -> None:

@@ -10,12 +10,11 @@ from engine.vocabulary import events as ev
 from engine.vocabulary.report import PendingApproval
 from engine.vocabulary.tools import ToolCall, ToolTier
 from orchestration.runs.event_hub import EventRecord
-from tests.support.graphs import agent_node, graph
 
 
 @pytest.fixture
 def progress() -> RunProgress:
-    return RunProgress(graph([agent_node("a"), agent_node("b")]))
+    return RunProgress({"a": "A", "b": "B"})
 
 
 def shown(progress: RunProgress, *events: ev.RunEvent) -> str:
