@@ -31,7 +31,7 @@ from orchestration.runs.event_hub import EventRecord
 from orchestration.runs.pauses import pending_of
 from orchestration.runs.requests import RunRequest
 from orchestration.runs.run_view import RunView
-from orchestration.runs.view_values import RunStatus
+from orchestration.runs.view_values import RunStatus, UsageTotals
 
 logger = logging.getLogger(__name__)
 
@@ -144,9 +144,25 @@ def report_of(view: RunView, outcome: RunOutcome) -> dict[str, Any]:
         "outputs": dict(sorted(view.outputs.items())),
         "failed": dict(sorted(view.failed.items())),
         "waiting": _waiting(outcome),
-        "usage": msgspec.to_builtins(view.usage),
+        "usage": _usage(view),
         "changed_files": [_changed_file(record) for record in merge_changes(view.changed_files)],
     }
+
+
+def _usage(view: RunView) -> dict[str, Any]:
+    """What was used up, and by which node; `null` where nobody said anything, or nobody can."""
+    by_node = view.usage_by_node
+    return {
+        **_totals(view.usage),
+        "by_node": {node_id: _totals(by_node[node_id]) for node_id in sorted(by_node)},
+    }
+
+
+def _totals(usage: UsageTotals) -> dict[str, Any]:
+    told: dict[str, Any] = msgspec.to_builtins(usage)
+    if usage.cost is not None:
+        told["cost"] = round(usage.cost, 9)
+    return told
 
 
 def _waiting(outcome: RunOutcome) -> list[dict[str, Any]]:
@@ -164,8 +180,8 @@ def _waiting(outcome: RunOutcome) -> list[dict[str, Any]]:
 
 
 def _question(pending: PendingInput) -> dict[str, Any]:
-    told = {
-        "kind": "question",
+    told: dict[str, Any] = {
+        "kind": "question" if pending.budget is None else "budget",
         "node_id": pending.node_id,
         "label": pending.label,
         "pause_id": pending.pause_id,
@@ -173,6 +189,8 @@ def _question(pending: PendingInput) -> dict[str, Any]:
     }
     if pending.structured_input is not None:
         told |= msgspec.to_builtins(pending.structured_input)
+    if pending.budget is not None:
+        told["limit"] = msgspec.to_builtins(pending.budget)
     return told
 
 
@@ -293,8 +311,12 @@ class _Attendant:
             logger.info("an answer came too late: %s", error)
 
     async def _treat_question(self, run_id: str, pending: PendingInput) -> None:
-        prepared = self._book.for_question(pending.node_id)
-        text = prepared.text if prepared is not None else None
+        if pending.budget is not None:
+            decided = self._book.for_budget(pending.node_id)
+            text = decided.budget if decided is not None else None
+        else:
+            prepared = self._book.for_question(pending.node_id)
+            text = prepared.text if prepared is not None else None
         if text is None and self._ask is not None:
             asked = await self._ask(pending)
             text = asked if isinstance(asked, str) else None

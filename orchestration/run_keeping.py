@@ -93,7 +93,12 @@ class RunKeeper:
         opening = await asyncio.to_thread(_opening, run_id, seed, request, ready)
         opened = await self.store.open_run(opening, is_reading=ready.is_reading)
         setup = self._maker.setup(
-            run_id, ready, seed=seed, text=request.text, on_event=request.on_event
+            run_id,
+            ready,
+            seed=seed,
+            text=request.text,
+            allowance=request.allowance,
+            on_event=request.on_event,
         )
         run = RunCoordinator(setup, opened.journal)
         self._keep(run, opened.number, opened.journal, 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -12,14 +12,17 @@ from msgspec import Struct
 from engine.graph.agents import CallableAgent
 from engine.graph.workflow import Workflow
 from engine.run.approval_policy import tier_of_call
+from engine.vocabulary.spending import NO_LIMIT, Allowance
 from engine.vocabulary.tools import ToolCall, ToolTier
 from orchestration.errors import UserError
+from orchestration.pricing import Prices
 from orchestration.runs.coordinator import RunSetup, RunTelling
 from orchestration.runs.event_hub import EventRecord
 from orchestration.runs.limits import Budget
 from orchestration.runs.model_router import ModelRouter
-from orchestration.runs.preparation import prepare
+from orchestration.runs.preparation import PreparedRun, prepare
 from orchestration.runs.requests import RunRequest
+from orchestration.runs.spending_limits import spending_limits
 from orchestration.settings.context_windows import window_look_up
 from orchestration.settings.data_folder import runs_folder
 from orchestration.surroundings import Surroundings
@@ -29,6 +32,7 @@ from orchestration.tools.runner import ToolRunner
 from orchestration.tools.tool import Tool, services_in
 from orchestration.workspace.paths import Workspace
 from providers.config import ProviderConfig
+from providers.specs import EMBEDDED
 
 
 class ReadyRun(Struct, frozen=True, kw_only=True):
@@ -78,8 +82,24 @@ class RunMaker:
             nodes_without_tools=prepared.nodes_without_tools,
             cwd=prepared.cwd,
             project_root=str(prepared.cwd) if request.cwd is not None else None,
-            notices=prepared.notices,
+            notices=(*prepared.notices, *self._unpriced(request, prepared)),
         )
+
+    def _unpriced(self, request: RunRequest, prepared: PreparedRun) -> Iterator[str]:
+        """Say for which models a limit on money cannot hold."""
+        settings = self._all.settings
+        limits = spending_limits(settings.limits, request.allowance)
+        if limits is None or limits.run.cost is limits.node.cost is None:
+            return
+        prices = Prices(settings, prepared.connections)
+        agents = [node.agent for node in prepared.workflow.nodes if node.agent is not None]
+        models = sorted({(agent.model, agent.provider_id) for agent in agents}, key=str)
+        unknown = [name for name, provider in models if not prices.is_known(provider, name)]
+        if unknown:
+            yield (
+                f"what calls of {', '.join(unknown)} cost is not known, so the limit on money does "
+                "not count them: set their prices, or limit tokens or turns"
+            )
 
     def ready_again(
         self,
@@ -124,6 +144,7 @@ class RunMaker:
         *,
         seed: bytes,
         text: str = "",
+        allowance: Allowance = NO_LIMIT,
         notices: tuple[str, ...] = (),
         on_event: Callable[[EventRecord], None] | None = None,
     ) -> RunSetup:
@@ -144,6 +165,8 @@ class RunMaker:
             notices=(*ready.notices, *notices),
             on_event=on_event,
             context_window=window_look_up(self._all.settings),
+            limits=spending_limits(self._all.settings.limits, allowance),
+            price=Prices(self._all.settings, ready.connections).cost,
             seed=seed,
         )
 
@@ -158,6 +181,8 @@ class RunMaker:
         project_root: str | None,
         notices: tuple[str, ...],
     ) -> ReadyRun:
+        if any(provider_id != EMBEDDED for provider_id in connections):
+            Prices(self._all.settings, connections).load()
         added = [Path(f) for f in self._all.settings.added_folders if os.path.isdir(f)]
         try:
             tools = self.tools_for(workflow, nodes_without_tools)

@@ -12,7 +12,7 @@ from engine.run.interactions import announce_question, resume_interrupted, take_
 from engine.run.plan_mode import packet_problem
 from engine.run.run_context import RunContext
 from engine.run.scheduling import call_model
-from engine.run.state import CallPhase, NodePhase, NodeState, RunState
+from engine.run.state import NodePhase, NodeState, RunState
 from engine.run.subagents import Done, NeedAi, step_of
 from engine.run.tool_turns import advance, forget_inspection
 from engine.run.uncertainty import OF_UNKNOWN_END, Known, recover_call
@@ -116,6 +116,8 @@ def _recover_subagent(
         _recover_turn(run, actor, known)
     elif actor.phase is NodePhase.INTERRUPTED:
         resume_interrupted(run, actor)
+    elif actor.phase is NodePhase.AWAITING_INPUT:
+        announce_question(run, actor)
     else:
         call_model(run, actor)
 

@@ -6,23 +6,24 @@ import json
 
 import msgspec
 
-from engine.run import feedback, subagents
+from engine.run import budget_answers, feedback, spending, subagents
 from engine.run.budgets import Counters
 from engine.run.run_context import RunContext
 from engine.run.scheduling import call_model, count_retry, say_as_user
 from engine.run.state import CallPhase, NodePhase, NodeState, Question, QueuedMessage
 from engine.run.tool_turns import close_turn
-from engine.vocabulary.effects import CancelWork
+from engine.vocabulary.effects import CancelWork, Finish
 from engine.vocabulary.errors import (
     LiveMessagesDisabled,
     NodeNotActive,
     NodeNotRetryable,
     NoNodeAwaiting,
     StalePause,
+    UnclearAnswer,
     UnknownMessage,
     WrongNode,
 )
-from engine.vocabulary.events import NodeAwaitingInput, NodeInterrupted
+from engine.vocabulary.events import Aborted, NodeAwaitingInput, NodeInterrupted
 from engine.vocabulary.inputs import (
     EditBatchReverted,
     HumanAnswered,
@@ -35,7 +36,8 @@ from engine.vocabulary.inputs import (
     RuntimePatch,
 )
 from engine.vocabulary.messages import AssistantMessage, Attachment, UserMessage
-from engine.vocabulary.report import PendingInput
+from engine.vocabulary.report import PendingInput, RunCancelled
+from engine.vocabulary.spending import SpentLimit
 
 
 def await_person(
@@ -64,6 +66,7 @@ def announce_question(run: RunContext, node: NodeState, repairs: tuple[str, ...]
             pending.pause_id,
             pending.question,
             repairs,
+            pending.budget,
         )
     )
 
@@ -72,6 +75,16 @@ def pending_input(run: RunContext, node: NodeState) -> PendingInput:
     """What a waiting node asks, with what it knows."""
     question = node.question
     assert question is not None
+    if question.budget is not None:
+        return PendingInput(
+            question.pause_id,
+            node.id,
+            run.facts[node.id].label,
+            "",
+            structured_input=question.structured,
+            question=question.text,
+            budget=question.budget,
+        )
     spoken = any(isinstance(item, AssistantMessage | UserMessage) for item in node.transcript)
     return PendingInput(
         question.pause_id,
@@ -109,10 +122,30 @@ def answer(run: RunContext, node: NodeState, answered: HumanAnswered) -> None:
 def _answer(
     run: RunContext, node: NodeState, text: str, attachments: tuple[Attachment, ...]
 ) -> None:
+    question = node.question
+    if question is not None and question.budget is not None:
+        _decide_limit(run, question.budget, budget_answers.read_verdict(text))
+        return
     node.question = None
     node.counters = Counters()
     say_as_user(run, node, text, attachments)
     call_model(run, node)
+
+
+def _decide_limit(run: RunContext, limit: SpentLimit, verdict: budget_answers.Verdict) -> None:
+    if budget_answers.decide(run, limit, verdict):
+        stop_run(run)
+
+
+def stop_run(run: RunContext) -> None:
+    """Leave every node so that the run can be restored and go on, and end."""
+    for node_id in sorted(run.busy):
+        node = run.actor(node_id)
+        if node is not None and node_id in run.busy:
+            pause(run, node)
+    run.state.over = True
+    run.events.append(Aborted())
+    run.effects.append(Finish(RunCancelled()))
 
 
 def refuse_answer(run: RunContext, node: NodeState, answered: HumanAnswered) -> None:
@@ -138,6 +171,7 @@ def _retry(
 ) -> None:
     node.error = ""
     node.counters = Counters()
+    spending.allow_again(node)
     count_retry(node)
     if message is not None:
         say_as_user(run, node, message, attachments)
@@ -218,6 +252,10 @@ def queue_message(run: RunContext, node: NodeState, message: MessageQueued) -> N
     agent = run.facts[node.id].agent
     if not (agent.conversation_mode or run.is_interactive(run.facts[node.id])):
         raise LiveMessagesDisabled(node.id)
+    _queue(run, node, message)
+
+
+def _queue(run: RunContext, node: NodeState, message: MessageQueued) -> None:
     _add_prompt(run, node, message.skill_prompt)
     if node.queued is None:
         node.queued = []
@@ -227,6 +265,9 @@ def queue_message(run: RunContext, node: NodeState, message: MessageQueued) -> N
 
 def answer_by_message(run: RunContext, node: NodeState, message: MessageQueued) -> None:
     """A message to a node that waits for an answer is the answer."""
+    if node.question is not None and node.question.budget is not None:
+        _decide_limit(run, node.question.budget, budget_answers.read_verdict(message.text))
+        return
     _add_prompt(run, node, message.skill_prompt)
     _answer(run, node, message.text, message.attachments)
 
@@ -238,7 +279,16 @@ def retry_by_message(run: RunContext, node: NodeState, message: MessageQueued) -
 
 
 def take_message(run: RunContext, node: NodeState, message: MessageQueued) -> None:
-    """A message to a node that does not move by itself lets it go on."""
+    """A message to a node that does not move by itself lets it go on, past its limit too."""
+    question = node.question
+    if question is not None and question.budget is not None:
+        try:
+            verdict = budget_answers.read_verdict(message.text)
+        except UnclearAnswer:
+            verdict = budget_answers.Verdict(goes_on=True)
+            _queue(run, node, message)
+        _decide_limit(run, question.budget, verdict)
+        return
     if node.phase is NodePhase.AWAITING_INPUT:
         answer_by_message(run, node, message)
     else:

@@ -8,7 +8,7 @@ from typing import Any
 
 from engine.graph.agents import CallableAgent
 from engine.graph.workflow import Workflow
-from engine.run import interactions
+from engine.run import interactions, spending
 from engine.run.admission import pending_approval
 from engine.run.checkpoint import decode_state, encode_state, recover
 from engine.run.run_context import WAITING, RunContext
@@ -27,7 +27,7 @@ from engine.vocabulary.errors import (
     UnknownApproval,
     UnknownNode,
 )
-from engine.vocabulary.events import Aborted, ChatMessage
+from engine.vocabulary.events import ChatMessage
 from engine.vocabulary.inputs import (
     CallsInspected,
     EngineInput,
@@ -47,7 +47,7 @@ from engine.vocabulary.inputs import (
 )
 from engine.vocabulary.messages import Attachment, TurnOutcome
 from engine.vocabulary.ports import Entropy, ToolCatalog
-from engine.vocabulary.report import NeedsInteraction, Retryable, RunCancelled
+from engine.vocabulary.report import NeedsInteraction, Retryable
 from engine.vocabulary.tools import NO_EFFECTS, CallInspection, ToolEffects, ToolResult
 
 _NO_AGENTS: Mapping[str, CallableAgent] = MappingProxyType({})
@@ -178,6 +178,8 @@ class InteractiveEngine:
         state = run.state
         if state.over:
             return self._feed_after_end(given)
+        if state.limits is not None:
+            spending.pass_time(run, given.at, is_start=type(given) is Started)
         route = self._routes.get(type(given))
         if route is None:
             self._apply(self._node(given.node_id), given)  # type: ignore[union-attr]
@@ -283,6 +285,7 @@ class InteractiveEngine:
         self._live = True
         if not state.started:
             state.started = True
+            spending.begin(run, started)
             text = state.entrypoint.text
             if text.strip():
                 for facts in run.facts.values():
@@ -293,14 +296,7 @@ class InteractiveEngine:
         start_ready_nodes(run)
 
     def _stop(self, stopped: Stopped) -> None:
-        """Leave every node so that the run can be restored and go on, and end."""
-        run = self._run
-        for node_id in sorted(run.busy):
-            if node_id in run.busy:
-                interactions.pause(run, self._node(node_id))
-        run.state.over = True
-        run.events.append(Aborted())
-        run.effects.append(Finish(RunCancelled()))
+        interactions.stop_run(self._run)
 
     def _settle(self) -> None:
         """Nothing moves by itself: the run is complete, or a person is needed."""
@@ -334,7 +330,8 @@ class InteractiveEngine:
                     if call.phase is CallPhase.UNCERTAIN
                 ]
         retryables = tuple(interrupted + failed)
-        return NeedsInteraction(tuple(inputs), tuple(approvals), retryables, tuple(uncertain))
+        asked = spending.asked_once(inputs)
+        return NeedsInteraction(asked, tuple(approvals), retryables, tuple(uncertain))
 
     def start(self, at: float) -> Step:
         """Begin, or go on after `restore`."""

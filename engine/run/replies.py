@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from engine.run import feedback, subagents
+from engine.run import feedback, spending, subagents
 from engine.run.actors import NodeFacts
 from engine.run.budgets import (
     MAX_EMPTY_TURNS,
@@ -64,8 +64,11 @@ def take_reply(run: RunContext, node: NodeState, replied: ModelReplied) -> None:
         run.events.append(UsageReported(node.id, usage, run.model_of(node), None, caller_id))
     if replied.context_window is not None:
         node.window = replied.context_window
-    if delegation is not None and type(reply) is not TransientFailure:
+    is_turn = type(reply) is not TransientFailure
+    if delegation is not None and is_turn:
         delegation.turns += 1
+    if run.state.limits is not None:
+        spending.count(run, node, usage, is_turn=is_turn)
     _ROUTES[type(reply)](run, node, reply, replied.at)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.run import feedback, subagents
+from engine.run import feedback, spending, subagents
 from engine.run.actors import NodeFacts
 from engine.run.budgets import MAX_COUNTED_RETRIES
 from engine.run.run_context import RunContext
@@ -37,6 +37,8 @@ def call_model(run: RunContext, node: NodeState) -> None:
     if facts.caller_id is not None and subagents.has_spent_its_turns(node):
         fail_node(run, node, feedback.SUBAGENT_TURNS_EXHAUSTED)
         return
+    if run.state.limits is not None and _is_held(run, node):
+        return
     model = run.model_of(node)
     if not model or model.isspace():
         fail_run(run, f"node '{facts.label}' has no model to run on", facts)
@@ -58,6 +60,18 @@ def call_model(run: RunContext, node: NodeState) -> None:
         run.effects.append(CallModel(node.id, node.call, request, put_aside))
     else:
         run.effects.append(CallModel(node.id, node.call, request))
+
+
+def _is_held(run: RunContext, node: NodeState) -> bool:
+    """Whether a limit keeps an actor from its next call: it waits for a person, or has failed."""
+    limit = spending.used_up(run, node)
+    if limit is None:
+        return False
+    if spending.is_stopped(run, node):
+        fail_node(run, node, spending.stopped_text(limit))
+    else:
+        spending.pause(run, node, limit)
+    return True
 
 
 def deliver_queued(run: RunContext, node: NodeState) -> None:

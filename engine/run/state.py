@@ -17,6 +17,7 @@ from engine.vocabulary.messages import (
     TranscriptItem,
 )
 from engine.vocabulary.recovery import CallEvidence
+from engine.vocabulary.spending import SpendingLimits, SpentLimit
 from engine.vocabulary.tools import (
     ApprovalRule,
     CallPreview,
@@ -114,11 +115,27 @@ class QueuedMessage(Struct, omit_defaults=True):
 
 
 class Question(Struct, omit_defaults=True):
-    """What a waiting node asks."""
+    """What a waiting node asks; with `budget` about a limit, which its model hears nothing of."""
 
     pause_id: str
     text: str
     structured: StructuredInput | None = None
+    budget: SpentLimit | None = None
+
+
+class Spent(Struct, omit_defaults=True):
+    """What a run or a node has used up. `raised` are limits that a person has raised since.
+
+    `is_stopped`: a person did not want the node to go on.
+    """
+
+    tokens: int = 0
+    cost: float = 0.0
+    seconds: float = 0.0
+    turns: int = 0
+    raised: dict[str, float] = field(default_factory=dict)
+    warned: list[str] = field(default_factory=list)
+    is_stopped: bool = False
 
 
 class SubagentStatus(StrEnum):
@@ -185,6 +202,7 @@ class NodeState(Struct, omit_defaults=True):
     subagents: dict[str, Subagent] | None = None
     """Those that the node may call, by id, in the order in which it got them."""
     delegation: Delegation | None = None
+    spent: Spent | None = None
     window: int = 0
     """The context window of its model in tokens, 0 until it is known."""
     compacted: int = 0
@@ -227,3 +245,8 @@ class RunState(Struct, omit_defaults=True):
     """The latest call of each subagent, by actor id."""
     earlier_transcripts: dict[str, list[TranscriptItem]] = field(default_factory=dict)
     """What the earlier calls of subagents said, by conversation id."""
+    limits: SpendingLimits | None = None
+    spent: Spent | None = None
+    """What the run has used up, counted where there are limits."""
+    last_at: float = 0.0
+    """When the last input came, where there are limits."""

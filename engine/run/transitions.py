@@ -66,24 +66,27 @@ _REPLY = _row(
     P.DONE,
 )
 _INTERRUPT = _row(interactions.interrupt, P.INTERRUPTED, P.DONE)
-_RETRY = _row(interactions.retry, P.CALLING)
-_RETRY_BY_MESSAGE = _row(interactions.retry_by_message, P.CALLING)
+# A limit may keep a call from being made: it is asked about, or the actor has failed for it.
+_ON_CALLING = (P.CALLING, P.AWAITING_INPUT, P.FAILED, P.DONE)
+_AFTER_TOOLS = (P.TOOLS, *_ON_CALLING)
+_RETRY = _row(interactions.retry, P.CALLING, P.AWAITING_INPUT)
+_RETRY_BY_MESSAGE = _row(interactions.retry_by_message, P.CALLING, P.AWAITING_INPUT)
 
 TABLE: dict[tuple[NodePhase, type], Transition] = {
     (P.CALLING, ModelReplied): _REPLY,
     (P.CALLING, NodeInterruptAsked): _INTERRUPT,
     (P.CALLING, MessageQueued): _row(interactions.queue_message, P.CALLING),
-    (P.TOOLS, ToolsFinished): _row(take_results, P.TOOLS, P.CALLING, P.DONE),
-    (P.TOOLS, CallsInspected): _row(take_inspections, P.TOOLS, P.CALLING),
-    (P.TOOLS, ToolDecided): _row(decide_call, P.TOOLS, P.CALLING, P.DONE),
-    (P.TOOLS, UncertainSettled): _row(settle_call, P.TOOLS, P.CALLING, P.DONE),
+    (P.TOOLS, ToolsFinished): _row(take_results, *_AFTER_TOOLS),
+    (P.TOOLS, CallsInspected): _row(take_inspections, *_AFTER_TOOLS),
+    (P.TOOLS, ToolDecided): _row(decide_call, *_AFTER_TOOLS),
+    (P.TOOLS, UncertainSettled): _row(settle_call, *_AFTER_TOOLS),
     (P.TOOLS, NodeInterruptAsked): _INTERRUPT,
     (P.TOOLS, MessageQueued): _row(interactions.queue_message, P.TOOLS),
-    (P.BACKOFF, TimerFired): _row(call_again, P.CALLING),
+    (P.BACKOFF, TimerFired): _row(call_again, *_ON_CALLING),
     (P.BACKOFF, NodeInterruptAsked): _INTERRUPT,
     (P.BACKOFF, MessageQueued): _row(interactions.queue_message, P.BACKOFF),
-    (P.AWAITING_INPUT, HumanAnswered): _row(interactions.answer, P.CALLING),
-    (P.AWAITING_INPUT, MessageQueued): _row(interactions.answer_by_message, P.CALLING),
+    (P.AWAITING_INPUT, HumanAnswered): _row(interactions.answer, *_ON_CALLING),
+    (P.AWAITING_INPUT, MessageQueued): _row(interactions.answer_by_message, *_ON_CALLING),
     (P.INTERRUPTED, NodeInterruptAsked): _row(interactions.stay_interrupted, P.INTERRUPTED),
     (P.INTERRUPTED, RetryAsked): _RETRY,
     (P.INTERRUPTED, MessageQueued): _RETRY_BY_MESSAGE,

@@ -15,7 +15,6 @@ from engine.vocabulary.inputs import Started, UncertainSettled
 from engine.vocabulary.recovery import CallEvidence, KnownEnd, UncertainCall, UncertainChoice
 from engine.vocabulary.tools import ToolTier
 
-
 OF_UNKNOWN_END = frozenset({CallPhase.RUNNING, CallPhase.UNCERTAIN})
 
 

@@ -8,13 +8,14 @@ from engine.vocabulary.messages import Usage
 
 
 class UsageSum(Struct, omit_defaults=True):
-    """Tokens of all calls so far; a field that no provider reported is `None`."""
+    """Tokens and cost of all calls so far; a field of which nothing is known is `None`."""
 
     prompt: int | None = None
     completion: int | None = None
     total: int | None = None
     cached_input: int | None = None
     cache_creation_input: int | None = None
+    cost: float | None = None
 
     def add(self, usage: Usage) -> None:
         """Count one call."""
@@ -30,11 +31,18 @@ class UsageSum(Struct, omit_defaults=True):
             self.cache_creation_input = (
                 self.cache_creation_input or 0
             ) + usage.cache_creation_input_tokens
+        if usage.cost is not None:
+            self.cost = (self.cost or 0.0) + usage.cost
 
     def as_usage(self) -> Usage | None:
         """The sum as a value, `None` where nothing is known."""
         usage = Usage(
-            self.prompt, self.completion, self.total, self.cached_input, self.cache_creation_input
+            self.prompt,
+            self.completion,
+            self.total,
+            self.cached_input,
+            self.cache_creation_input,
+            self.cost,
         )
         return None if usage == Usage() else usage
 

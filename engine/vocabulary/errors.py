@@ -59,6 +59,16 @@ class StalePause(InteractionError):
         super().__init__(f"the question '{pause_id}' is no longer open")
 
 
+class UnclearAnswer(InteractionError):
+    """A question about a limit was answered with something else than to continue or to stop."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        super().__init__(
+            "a limit is reached: answer 'continue', 'continue 5000' for that much more, or 'stop'"
+        )
+
+
 class UnknownApproval(InteractionError):
     """A decision named an approval that this run never asked for."""
 

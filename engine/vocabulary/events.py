@@ -10,9 +10,11 @@ from typing import Any
 
 from msgspec import Struct
 
+from engine.vocabulary.event_base import Event
 from engine.vocabulary.messages import HandoffArtifact, StructuredInput, Usage
 from engine.vocabulary.recovery import UncertainCall, UncertainChoice
 from engine.vocabulary.report import PendingApproval, RunReport
+from engine.vocabulary.spending import BudgetDecided, BudgetWarning, SpentLimit
 from engine.vocabulary.tools import (
     EditBatch,
     FileChangeRecord,
@@ -20,10 +22,6 @@ from engine.vocabulary.tools import (
     OutputMeta,
     ToolCall,
 )
-
-
-class Event(Struct, frozen=True, gc=False, omit_defaults=True, tag_field="type"):
-    """Base of all events; subclasses are tagged with their snake_case name."""
 
 
 class NodeQueued(Event, frozen=True, gc=False, tag="node_queued"):
@@ -61,7 +59,8 @@ class ChatMessageDelta(Event, frozen=True, gc=False, tag="chat_message_delta"):
 class NodeAwaitingInput(Event, frozen=True, gc=False, tag="node_awaiting_input"):
     """The node waits for an answer of a person to `question`; the answer names `pause_id`.
 
-    `repairs` names what had to be undone in the arguments of the call that asked.
+    `repairs` names what had to be undone in the arguments of the call that asked. With `budget` it
+    asks about a limit that is used up.
     """
 
     node_id: str
@@ -72,6 +71,7 @@ class NodeAwaitingInput(Event, frozen=True, gc=False, tag="node_awaiting_input")
     pause_id: str = ""
     question: str = ""
     repairs: tuple[str, ...] = ()
+    budget: SpentLimit | None = None
 
 
 class ToolCallProposed(Event, frozen=True, gc=False, tag="tool_call_proposed"):
@@ -388,6 +388,8 @@ RunEvent = (
     | PhaseTimed
     | UsageReported
     | ContextCompacted
+    | BudgetWarning
+    | BudgetDecided
     | AiInvokeFailed
     | OutputRepairStarted
     | OutputRepairSucceeded

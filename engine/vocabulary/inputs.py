@@ -10,6 +10,7 @@ from msgspec import Struct
 from engine.vocabulary.errors import CallFailure
 from engine.vocabulary.messages import Attachment, TurnOutcome
 from engine.vocabulary.recovery import CallEvidence, KnownEnd, UncertainChoice
+from engine.vocabulary.spending import SpendingLimits
 from engine.vocabulary.tools import (
     NO_EFFECTS,
     ApprovalMode,
@@ -31,14 +32,15 @@ class Started(Struct, frozen=True, gc=False, tag="started"):
 
     `message` is what a person says to one node as the run goes on; the node has to wait for an
     answer, or to have failed or been interrupted. `ends` are of calls that had ended when the run
-    broke off, though the engine was not told; `evidence` is of
-    those that had begun and whose end is not known, `None` where nobody has looked.
+    broke off, though the engine was not told; `evidence` is of those that had begun and whose end
+    is not known, `None` where nobody has looked. `limits` count where the run begins.
     """
 
     at: float
     message: MessageQueued | None = None
     ends: tuple[KnownEnd, ...] = ()
     evidence: tuple[CallEvidence, ...] | None = None
+    limits: SpendingLimits | None = None
 
 
 class ModelReplied(Struct, frozen=True, gc=False, tag="model_replied", omit_defaults=True):

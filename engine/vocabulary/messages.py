@@ -131,7 +131,7 @@ class StructuredInput(Struct, frozen=True, gc=False):
 
 
 class Usage(Struct, frozen=True, gc=False, omit_defaults=True):
-    """Tokens of one model call.
+    """Tokens of one model call, and what they cost in US dollars.
 
     `prompt_tokens` counts everything that was sent, cached tokens included. A field is `None`
     where the provider did not say: unknown is not zero.
@@ -142,6 +142,7 @@ class Usage(Struct, frozen=True, gc=False, omit_defaults=True):
     total_tokens: int | None = None
     cached_input_tokens: int | None = None
     cache_creation_input_tokens: int | None = None
+    cost: float | None = None
 
 
 class HandoffArtifact(Struct, frozen=True, gc=False):

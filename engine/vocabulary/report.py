@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from engine.vocabulary.messages import StructuredInput, Usage
 from engine.vocabulary.recovery import UncertainCall
+from engine.vocabulary.spending import SpentLimit
 from engine.vocabulary.tools import CallPreview, RuleProposal, ToolCall, ToolTier
 
 
@@ -36,7 +37,8 @@ class RunReport(Struct, frozen=True, gc=False):
 class PendingInput(Struct, frozen=True, gc=False):
     """A node that waits for an answer. `is_initial`: it has not said anything before.
 
-    `question` is what it asks; `context` what it knows: its inputs and its task.
+    `question` is what it asks; `context` what it knows: its inputs and its task. With `budget` it
+    asks about a limit that is used up, and the answer is to continue or to stop.
     """
 
     pause_id: str
@@ -46,6 +48,7 @@ class PendingInput(Struct, frozen=True, gc=False):
     is_initial: bool = False
     structured_input: StructuredInput | None = None
     question: str = ""
+    budget: SpentLimit | None = None
 
 
 class PendingApproval(Struct, frozen=True, gc=False):

@@ -56,12 +56,23 @@ class UncertainAnswer(Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
         return self.tool_name in (None, call.tool_call.name) and self.node_id in callers
 
 
-PreparedAnswer = QuestionAnswer | ApprovalAnswer | UncertainAnswer
+class BudgetAnswer(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What to do when a limit is used up: `continue`, `continue 5000` or `stop`.
+
+    `node_id` names a node, or a subagent at work; without it any of them is meant, and the run.
+    """
+
+    budget: str
+    node_id: str | None = None
+
+
+PreparedAnswer = QuestionAnswer | ApprovalAnswer | UncertainAnswer | BudgetAnswer
 
 _SHAPES = (
     'an answer is {"node_id", "text"} for a question, '
-    '{"allow", "tool_name"?, "node_id"?, "reason"?, "for_run"?} for an approval or '
-    '{"uncertain", "tool_name"?, "node_id"?} for a call whose end a crash hid'
+    '{"allow", "tool_name"?, "node_id"?, "reason"?, "for_run"?} for an approval, '
+    '{"uncertain", "tool_name"?, "node_id"?} for a call whose end a crash hid or '
+    '{"budget", "node_id"?} for a limit that is used up'
 )
 
 
@@ -87,6 +98,8 @@ def _answer(entry: Any, number: int, source: str) -> PreparedAnswer:
             shape = QuestionAnswer
         elif "uncertain" in entry:
             shape = UncertainAnswer
+        elif "budget" in entry:
+            shape = BudgetAnswer
     try:
         return msgspec.convert(entry, shape)
     except msgspec.ValidationError as error:
@@ -103,6 +116,14 @@ class AnswerBook:
         """Take the answer to a question of this node."""
         for index, answer in enumerate(self._answers):
             if isinstance(answer, QuestionAnswer) and answer.node_id == node_id:
+                del self._answers[index]
+                return answer
+        return None
+
+    def for_budget(self, node_id: str) -> BudgetAnswer | None:
+        """Take the answer to a question about a limit that this node has come to."""
+        for index, answer in enumerate(self._answers):
+            if isinstance(answer, BudgetAnswer) and answer.node_id in (None, node_id):
                 del self._answers[index]
                 return answer
         return None

@@ -37,13 +37,14 @@ from engine.vocabulary.inputs import (
 from engine.vocabulary.ports import ModelPort, ToolCatalog
 from engine.vocabulary.recovery import UncertainChoice
 from engine.vocabulary.report import RunOutcome
+from engine.vocabulary.spending import SpendingLimits
 from orchestration.errors import NoContinuableRun, RunStillActive
 from orchestration.runs.drive_loop import DriveLoop
 from orchestration.runs.entropy import SEED_BYTES, SeededEntropy
 from orchestration.runs.event_hub import EventHub, EventRecord, Subscription
 from orchestration.runs.handoffs import HandoffStore
 from orchestration.runs.hosted_tools import HostedTools
-from orchestration.runs.invocation import ModelInvocation
+from orchestration.runs.invocation import ModelInvocation, Price
 from orchestration.runs.journal import Journal, MemoryJournal
 from orchestration.runs.limits import Budget
 from orchestration.runs.pauses import only_movable
@@ -85,6 +86,8 @@ class RunSetup(Struct, frozen=True, kw_only=True):
     agents: Mapping[str, CallableAgent] = MappingProxyType({})
     on_event: Callable[[EventRecord], None] | None = None
     context_window: Callable[[str], int | None] | None = None
+    limits: SpendingLimits | None = None
+    price: Price | None = None
     seed: bytes | None = None
     clock: Callable[[], float] = time.time
 
@@ -129,6 +132,7 @@ class RunCoordinator:
             handoffs=self._handoffs,
             put_aside=self._tools.put_aside,
             context_window=setup.context_window,
+            price=setup.price,
         )
         self._recovery = recovery
         self._engine = self._new_engine() if recovery is None else recovery.engine
@@ -161,7 +165,8 @@ class RunCoordinator:
 
     def start(self) -> None:
         """Begin at the next turn of the event loop: who subscribes now misses nothing."""
-        asyncio.get_running_loop().call_soon(self._begin, self._drive, self._setup.notices)
+        how = Started(self._now(), limits=self._setup.limits)
+        asyncio.get_running_loop().call_soon(self._begin, self._drive, self._setup.notices, how)
 
     def go_on(self, node_id: str | None = None, text: str | None = None) -> None:
         """Go on where the facts of another day end, at the next turn of the event loop.

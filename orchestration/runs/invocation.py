@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from time import perf_counter
+from typing import TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.run.markup import strip_tool_markup
 from engine.vocabulary.effects import AsideText, CallModel
@@ -18,11 +20,16 @@ from engine.vocabulary.events import (
     PhaseTimed,
     RunEvent,
 )
-from engine.vocabulary.messages import Completed, ReasoningPart, TurnOutcome
+from engine.vocabulary.messages import Completed, ReasoningPart, TurnOutcome, Usage
 from engine.vocabulary.ports import AiPort
+from engine.vocabulary.requests import AgentRequest
 from orchestration.runs.handoffs import HandoffStore
 
+_Reply = TypeVar("_Reply", bound=TurnOutcome | CallFailure)
 Emit = Callable[[RunEvent], None]
+Price = Callable[[str | None, str, Usage], float | None]
+"""What a call cost by provider, model and tokens in US dollars; `None` where it is unknown."""
+
 PutAside = Callable[[str, tuple[AsideText, ...]], Awaitable[None]]
 
 
@@ -83,7 +90,15 @@ class StreamRelay(Struct, eq=False):
 class ModelInvocation:
     """Makes the model calls of one run; `put_aside` keeps what their requests leave out."""
 
-    __slots__ = ("_context_window", "_emit", "_handoffs", "_port", "_put_aside", "_started")
+    __slots__ = (
+        "_context_window",
+        "_emit",
+        "_handoffs",
+        "_port",
+        "_price",
+        "_put_aside",
+        "_started",
+    )
 
     def __init__(
         self,
@@ -93,12 +108,14 @@ class ModelInvocation:
         handoffs: HandoffStore,
         put_aside: PutAside | None = None,
         context_window: Callable[[str], int | None] | None = None,
+        price: Price | None = None,
     ) -> None:
         self._port = port
         self._emit = emit
         self._handoffs = handoffs
         self._put_aside = put_aside
         self._context_window = context_window
+        self._price = price
         self._started: dict[str, int] = {}
 
     def context_window(self, model: str) -> int | None:
@@ -129,14 +146,24 @@ class ModelInvocation:
         except ModelCallError as error:
             emit(PhaseTimed("ai_invoke", label, _since_ms(began), node_id))
             emit(AiInvokeFailed(node_id, label, failure_text(error.failure)))
-            return error.failure
+            return self._priced(request, error.failure)
         finally:
             if relay.has_begun:
                 relay.close()
         emit(PhaseTimed("ai_invoke", label, _since_ms(began), node_id))
         if reply.assistant_message is not None or reply.reasoning:
             relay.tell_rest(reply.assistant_message, reply.reasoning)
-        return reply
+        return self._priced(request, reply)
+
+    def _priced(self, request: AgentRequest, reply: _Reply) -> _Reply:
+        """The reply with what it cost, where that is known."""
+        usage = getattr(reply, "usage", None)
+        if usage is None or self._price is None:
+            return reply
+        cost = self._price(request.provider_id, request.model, usage)
+        if cost is None:
+            return reply
+        return replace(reply, usage=replace(usage, cost=cost))
 
     async def _keep_aside(self, effect: CallModel, put_aside: PutAside) -> None:
         """Put aside what the request names; if it cannot be, the model goes on without it."""

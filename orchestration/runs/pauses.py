@@ -18,6 +18,7 @@ def pending_of(event: NodeAwaitingInput) -> PendingInput:
         is_initial=event.is_initial,
         structured_input=event.structured_input,
         question=event.question,
+        budget=event.budget,
     )
 
 

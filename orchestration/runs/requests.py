@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from engine.vocabulary.spending import NO_LIMIT, Allowance
 from orchestration.runs.event_hub import EventRecord
 
 if TYPE_CHECKING:
@@ -31,12 +32,14 @@ class RunRequest(Struct, frozen=True):
 
     `text` goes to the root nodes. `cwd` is the execution folder; without it the run gets a managed
     folder. `on_event` sees every event from the first on, in order, as it happens. `source` is the
-    file of the workflow, to tell later whether it was edited since.
+    file of the workflow, to tell later whether it was edited since. `allowance` is what the run may
+    use up, before what the settings say.
     """
 
     workflow: Workflow
     text: str = ""
     overrides: RunOverrides = RunOverrides()
+    allowance: Allowance = NO_LIMIT
     cwd: Path | None = None
     on_event: Callable[[EventRecord], None] | None = None
     source: Path | None = None

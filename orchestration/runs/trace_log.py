@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from engine.vocabulary import events as ev
+from engine.vocabulary.spending import NODE, RUN, STOPPED, BudgetDecided, BudgetWarning, amount_text
 from orchestration.runs.view_values import NodeTiming, TraceEntry, TraceStatus
 
+_OF_SCOPE = {RUN: "Run:", NODE: "Node:"}
 Row = tuple[str, TraceStatus, str, Any]
 """Node id, status, message, detail."""
 
@@ -85,6 +87,8 @@ def _started(event: ev.NodeStarted) -> Row:
 
 
 def _awaiting(event: ev.NodeAwaitingInput) -> Row:
+    if event.budget is not None:
+        return event.node_id, TraceStatus.PAUSED, event.question, None
     message = _with_repairs("Waiting for an answer", event.repairs)
     return event.node_id, TraceStatus.PAUSED, message, None
 
@@ -173,6 +177,21 @@ def _compacted(event: ev.ContextCompacted) -> Row:
     return event.node_id, TraceStatus.RUNNING, message, None
 
 
+def _budget_warning(event: BudgetWarning) -> Row:
+    spent = amount_text(event.measure, event.spent)
+    limit = amount_text(event.measure, event.limit)
+    message = f"{_OF_SCOPE[event.scope]} {spent} used, warned of at {limit}"
+    return event.node_id, TraceStatus.RUNNING, message, None
+
+
+def _budget_decided(event: BudgetDecided) -> Row:
+    limit = amount_text(event.measure, event.limit)
+    if event.verdict == STOPPED:
+        return event.node_id, TraceStatus.STOPPED, f"Stopped at the limit of {limit}", None
+    message = f"Limit of the {event.scope} raised to {limit}"
+    return event.node_id, TraceStatus.RUNNING, message, None
+
+
 def _repair_started(event: ev.OutputRepairStarted) -> Row:
     return event.node_id, TraceStatus.RUNNING, f"Output repair: asking {event.model}", None
 
@@ -214,6 +233,8 @@ _ROWS: Mapping[type, Callable[[Any], Row]] = {
     ev.SubagentFailed: _subagent_failed,
     ev.PhaseTimed: _phase,
     ev.ContextCompacted: _compacted,
+    BudgetWarning: _budget_warning,
+    BudgetDecided: _budget_decided,
     ev.OutputRepairStarted: _repair_started,
     ev.OutputRepairSucceeded: _repair_succeeded,
     ev.OutputRepairFailed: _repair_failed,

@@ -7,6 +7,7 @@ from typing import Any
 
 from engine.vocabulary import events as ev
 from engine.vocabulary.report import Retryable
+from engine.vocabulary.spending import BudgetDecided, BudgetWarning
 from engine.vocabulary.tools import CALL_SUBAGENT_TOOL
 from orchestration.runs.actor_board import actor_id
 from orchestration.runs.pauses import caller_of, pending_of
@@ -250,12 +251,18 @@ def _subagent_failed(view: ViewState, event: ev.SubagentFailed, time: float) -> 
 
 
 def _usage_reported(view: ViewState, event: ev.UsageReported, time: float) -> None:
-    view.usage.add(event.usage)
+    view.usage_board.note(event)
     view.context_windows[event.node_id] = event
 
 
 def _ai_invoke_failed(view: ViewState, event: ev.AiInvokeFailed, time: float) -> None:
     """The engine decides what becomes of a failed call; its own events tell."""
+
+
+def _budget_decided(view: ViewState, event: BudgetDecided, time: float) -> None:
+    if view.pending_inputs.pop(event.node_id, None) is not None:
+        view.settle_status(event.node_id)
+    view.trace_log.note((time, event))
 
 
 def _only_trace(view: ViewState, event: ev.RunEvent, time: float) -> None:
@@ -365,6 +372,8 @@ REDUCERS: Mapping[type[ev.RunEvent], Reducer] = {
     ev.PhaseTimed: _only_trace,
     ev.UsageReported: _usage_reported,
     ev.ContextCompacted: _only_trace,
+    BudgetWarning: _only_trace,
+    BudgetDecided: _budget_decided,
     ev.AiInvokeFailed: _ai_invoke_failed,
     ev.OutputRepairStarted: _only_trace,
     ev.OutputRepairSucceeded: _only_trace,

@@ -15,6 +15,7 @@ from orchestration.runs.chat_log import ChatLog
 from orchestration.runs.pauses import caller_of
 from orchestration.runs.tool_call_log import ToolCallLog
 from orchestration.runs.trace_log import TraceLog
+from orchestration.runs.usage_board import UsageBoard
 from orchestration.runs.view_values import (
     ChatEntry,
     NodeStatus,
@@ -75,7 +76,7 @@ class ViewState:
         self.actors = ActorBoard()
         """Which subagents there are, whose they are, and how they stand."""
         self.trace_log = TraceLog(self.name)
-        self.usage = UsageTotals()
+        self.usage_board = UsageBoard()
         self.context_windows: dict[str, UsageReported] = {}
         """Each node's latest usage report, which says how full its model's context is."""
         self.changed_files: list[FileChangeRecord] = []
@@ -109,6 +110,16 @@ class ViewState:
     def tool_calls(self) -> dict[str, dict[str, ToolCallView]]:
         """Each node's tool calls by call id, in call order, by node id."""
         return self.calls.by_node
+
+    @property
+    def usage(self) -> UsageTotals:
+        """What the run has used up."""
+        return self.usage_board.total
+
+    @property
+    def usage_by_node(self) -> dict[str, UsageTotals]:
+        """What each node has used up with its subagents; one of which nobody said is absent."""
+        return self.usage_board.by_node
 
     @property
     def trace(self) -> list[TraceEntry]:

@@ -142,11 +142,16 @@ class NodeTiming(Struct, gc=False):
 
 
 class UsageTotals(Struct):
-    """Tokens of all calls so far; `None` until a provider has said something."""
+    """Tokens and US dollars of all calls so far; `None` until something is known.
+
+    `unpriced_calls` have tokens and no known price: the cost is that of the others.
+    """
 
     tokens_in: int | None = None
     tokens_out: int | None = None
     tokens_cached: int | None = None
+    cost: float | None = None
+    unpriced_calls: int = 0
 
     def add(self, usage: Usage) -> None:
         """Count one call."""
@@ -156,6 +161,10 @@ class UsageTotals(Struct):
             self.tokens_out = (self.tokens_out or 0) + usage.completion_tokens
         if usage.cached_input_tokens is not None:
             self.tokens_cached = (self.tokens_cached or 0) + usage.cached_input_tokens
+        if usage.cost is not None:
+            self.cost = (self.cost or 0.0) + usage.cost
+        else:
+            self.unpriced_calls += 1
 
 
 def pretty_json(value: Any) -> str:

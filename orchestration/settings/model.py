@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 Wire = Literal["chat", "responses", "messages"]
 Count = Annotated[int, Field(ge=1)]
+Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class _Section(BaseModel):
@@ -46,17 +47,41 @@ class EmbeddedModel(_Section):
 class ModelSettings(_Section):
     """What a user knows about a model better than the program does.
 
-    `context_window` is in tokens.
+    `context_window` is in tokens. Prices are US dollars for a million tokens; `cached_price` is
+    for those that came from a cache, the input price where it is absent.
     """
 
     context_window: Count | None = None
+    input_price: Price | None = None
+    output_price: Price | None = None
+    cached_price: Price | None = None
+
+
+class Spending(_Section):
+    """How much may be used up; an absent field is no limit.
+
+    `cost` is in US dollars, `seconds` are those of work, `turns` are replies of models.
+    """
+
+    tokens: Count | None = None
+    cost: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    turns: Count | None = None
 
 
 class Limits(_Section):
-    """How much may go on at once in the whole program."""
+    """How much may go on at once in the whole program, and what a run may use up.
+
+    At `run` a whole run pauses and asks, at `node` a node with its subagents. `warn_run` and
+    `warn_node` warn before that, at four fifths where they are absent.
+    """
 
     provider_calls: Count = 8
     tools: Count = 16
+    run: Spending = Spending()
+    node: Spending = Spending()
+    warn_run: Spending = Spending()
+    warn_node: Spending = Spending()
 
 
 class ToolSettings(_Section):

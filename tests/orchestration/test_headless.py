@@ -79,7 +79,23 @@ def test_a_chain_completes_with_its_outputs_and_status_0(data_dir: Path) -> None
         "b": {"summary": "2"},
         "c": {"summary": "3"},
     }
-    assert report["usage"] == {"tokens_in": 14, "tokens_out": 4, "tokens_cached": None}
+    assert report["usage"] == {
+        "tokens_in": 14,
+        "tokens_out": 4,
+        "tokens_cached": None,
+        "cost": None,
+        "unpriced_calls": 2,
+        "by_node": {
+            node: {
+                "tokens_in": 7,
+                "tokens_out": 2,
+                "tokens_cached": None,
+                "cost": None,
+                "unpriced_calls": 1,
+            }
+            for node in ("a", "b")
+        },
+    }
     assert (report["failed"], report["waiting"], report["changed_files"]) == ({}, [], [])
     assert set(report) == {
         "run_id",

@@ -21,10 +21,11 @@ from engine.vocabulary.effects import (
 )
 from engine.vocabulary.errors import CallFailure
 from engine.vocabulary.events import RunEvent, ToolApprovalRequested
-from engine.vocabulary.inputs import EngineInput, Entrypoint, ModelReplied, TimerFired
+from engine.vocabulary.inputs import EngineInput, Entrypoint, ModelReplied, Started, TimerFired
 from engine.vocabulary.messages import Completed, ResultItem, ToolCallsTurn, TurnOutcome
 from engine.vocabulary.report import NeedsInteraction, PendingApproval, RunOutcome
 from engine.vocabulary.requests import AgentRequest
+from engine.vocabulary.spending import SpendingLimits
 from engine.vocabulary.tools import (
     ApprovalMode,
     CallInspection,
@@ -160,9 +161,11 @@ class World:
         inspect: Callable[[ToolCall], CallInspection] | None = None,
         agents: Mapping[str, CallableAgent] | None = None,
         context_window: Callable[[str], int | None] | None = None,
+        limits: SpendingLimits | None = None,
     ) -> None:
         self.flow = flow
         self.context_window = context_window
+        self.limits = limits
         self.catalog = Catalog(*tools)
         self.project_root = project_root
         self.engine = engine or InteractiveEngine(
@@ -233,7 +236,7 @@ class World:
 
     def start(self) -> World:
         """Feed `Started`."""
-        self.apply(self.engine.start(self.now))
+        self.apply(self.engine.feed(Started(self.now, limits=self.limits)))
         return self
 
     def settle(self) -> None:

@@ -11,11 +11,13 @@ from engine.graph.workflow import Workflow
 from engine.vocabulary.ports import ModelPort
 from engine.vocabulary.report import NeedsInteraction, RunOutcome
 from engine.vocabulary.requests import AgentRequest
+from engine.vocabulary.spending import SpendingLimits
 from engine.vocabulary.tools import JsonObject, ToolConcurrency, ToolDefinition, ToolTier
 from orchestration.backend import Backend
 from orchestration.runs.coordinator import RunCoordinator, RunSetup, RunTelling
 from orchestration.runs.event_hub import EventRecord
 from orchestration.runs.hosted_tools import HostedTools
+from orchestration.runs.invocation import Price
 from orchestration.runs.journal import MemoryJournal
 from orchestration.runs.limits import Budget
 from orchestration.runs.requests import RunOverrides, RunRequest
@@ -102,6 +104,8 @@ class RunRig:
         notices: tuple[str, ...] = (),
         nodes_without_tools: frozenset[str] = frozenset(),
         context_window: Callable[[str], int | None] | None = None,
+        limits: SpendingLimits | None = None,
+        price: Price | None = None,
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
@@ -126,6 +130,8 @@ class RunRig:
                 notices=notices,
                 on_event=self.records.append,
                 context_window=context_window,
+                limits=limits,
+                price=price,
                 seed=b"0123456789abcdef",
             ),
             self.journal,
