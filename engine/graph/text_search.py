@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator
 from typing import Literal
 
+import regex
 from msgspec import Struct
 
 from engine.graph import edits
@@ -18,6 +18,8 @@ Field = Literal[
 ]
 
 MAX_MATCHES = 2_000
+MAX_SECONDS = 0.5
+"""How long a pattern may look at one text; some would look for ever."""
 
 
 class PatternError(EngineError):
@@ -31,20 +33,25 @@ class Query(Struct, frozen=True):
     match_case: bool = False
     is_pattern: bool = False
 
-    def compiled(self) -> re.Pattern[str]:
+    def compiled(self) -> regex.Pattern[str]:
         """The query as a pattern.
 
         Raises:
             PatternError: it is no regular expression.
         """
-        flags = re.MULTILINE | (re.NOFLAG if self.match_case else re.IGNORECASE)
+        flags = regex.MULTILINE | (0 if self.match_case else regex.IGNORECASE)
         try:
-            return re.compile(self.text if self.is_pattern else re.escape(self.text), flags)
-        except re.error as error:
-            place = "" if error.pos is None else f" at character {error.pos + 1}"
-            raise PatternError(f"this is no regular expression: {error.msg}{place}") from None
+            return regex.compile(self.text if self.is_pattern else regex.escape(self.text), flags)
+        except regex.error as error:
+            raise PatternError(f"this is no regular expression: {_in_words(error)}") from None
         except (RecursionError, OverflowError):
             raise PatternError("this regular expression is too large") from None
+
+
+def _in_words(error: regex.error) -> str:
+    """What is wrong and where; places are counted from 1."""
+    words, place = getattr(error, "msg", str(error)), getattr(error, "pos", None)
+    return words if place is None else f"{words} at character {place + 1}"
 
 
 class TextField(Struct, frozen=True):
@@ -107,13 +114,18 @@ def search(fields: Collection[TextField], query: Query) -> tuple[Match, ...]:
     pattern = query.compiled()
     found: list[Match] = []
     for each in fields:
-        for match in pattern.finditer(each.text):
-            if match.end() > match.start():
-                found.append(
-                    Match(each.owner_id, each.field, match.start(), match.end(), each.text)
-                )
-                if len(found) == MAX_MATCHES:
-                    return tuple(found)
+        try:
+            for match in pattern.finditer(each.text, timeout=MAX_SECONDS):
+                if match.end() > match.start():
+                    found.append(
+                        Match(each.owner_id, each.field, match.start(), match.end(), each.text)
+                    )
+                    if len(found) == MAX_MATCHES:
+                        return tuple(found)
+        except TimeoutError:
+            raise PatternError(
+                f"this regular expression takes too long on the {each.field}: make it simpler"
+            ) from None
     return tuple(found)
 
 
@@ -143,13 +155,16 @@ def replaced(
     return workflow
 
 
-def _expanded(pattern: re.Pattern[str], match: Match, replacement: str) -> str:
-    found = pattern.match(match.text, match.start)
+def _expanded(pattern: regex.Pattern[str], match: Match, replacement: str) -> str:
+    try:
+        found = pattern.match(match.text, match.start, timeout=MAX_SECONDS)
+    except TimeoutError:
+        raise PatternError("this regular expression takes too long: make it simpler") from None
     if found is None:  # only where a look-around sees another text than it did
         return match.text[match.start : match.end]
     try:
         return found.expand(replacement)
-    except (re.error, IndexError) as error:
+    except (regex.error, IndexError) as error:
         raise PatternError(f"the replacement does not fit the pattern: {error}") from None
 
 
