@@ -35,13 +35,18 @@ Ran = tuple[str, JsonObject]
 
 
 def recording_tool(
-    name: str, schema: JsonObject, ran: list[Ran], tier: ToolTier = ToolTier.WRITE
+    name: str,
+    schema: JsonObject,
+    ran: list[Ran],
+    tier: ToolTier = ToolTier.WRITE,
+    *,
+    said: Callable[[str, JsonObject], str] = lambda name, arguments: f"{name} is done",
 ) -> Tool:
-    """A tool that does nothing but note that it ran, and with what."""
+    """A tool that does nothing but note that it ran, and with what; the model is told `said`."""
 
     async def run(arguments: JsonObject, context: ToolContext) -> ToolOutput:
         ran.append((name, arguments))
-        return ToolOutput(f"{name} is done")
+        return ToolOutput(said(name, arguments))
 
     definition = ToolDefinition(name, f"Does {name}.", schema, tier, ToolConcurrency.SHARED)
     return Tool(definition=definition, run=run)
