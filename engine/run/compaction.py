@@ -29,7 +29,9 @@ So it is compacted seldom, and the beginnings of requests stay equal in between.
 """
 SHARP_SHARE = 0.5
 
-_WORTH_IT = 40
+WORTH_IT = 40
+"""So many tokens have to be saved by a line in place of a result."""
+
 _EXCERPT_CHARS = 80
 
 
@@ -62,7 +64,7 @@ def compact(
     calls: dict[str, ToolCall] = {}
     for at in range(begun):
         _note_call(transcript[at], calls)
-    at, end = begun, _border(transcript, last)
+    at, end = begun, border(transcript, last)
     while at < end and saved < surplus:
         if not isinstance(transcript[at], ResultItem):
             _note_call(transcript[at], calls)
@@ -80,7 +82,7 @@ def compact(
     return Compacted(upto, saved, items)
 
 
-def _border(transcript: Sequence[TranscriptItem], last: int) -> int:
+def border(transcript: Sequence[TranscriptItem], last: int) -> int:
     """Where the last turns begin: nothing from here on is compacted."""
     turns, at = 0, len(transcript)
     while at > 0:
@@ -101,10 +103,10 @@ def _note_call(item: TranscriptItem, calls: dict[str, ToolCall]) -> None:
 
 def _gain(item: ResultItem, size: int, calls: dict[str, ToolCall]) -> int:
     """What replacing a result saves; 0 where it is to stay."""
-    if size < _WORTH_IT or is_protected(item.result, calls.get(item.result.call_id)):
+    if size < 2 * WORTH_IT or is_protected(item.result, calls.get(item.result.call_id)):
         return 0
     gain = size - estimate_item(summarised(item))
-    return gain if gain >= _WORTH_IT else 0
+    return gain if gain >= WORTH_IT else 0
 
 
 def is_protected(result: ToolResult, call: ToolCall | None) -> bool:

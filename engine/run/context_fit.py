@@ -10,8 +10,10 @@ from engine.run.compaction import (
     LAST_TURNS,
     SHARP_SHARE,
     TARGET_SHARE,
+    WORTH_IT,
     Compacted,
     asides,
+    border,
     compact,
     room_in,
     view_of,
@@ -26,7 +28,7 @@ from engine.run.token_estimate import (
 )
 from engine.vocabulary.effects import AsideText
 from engine.vocabulary.events import ContextCompacted
-from engine.vocabulary.messages import TranscriptItem, TranscriptView
+from engine.vocabulary.messages import ResultItem, TranscriptItem, TranscriptView
 from engine.vocabulary.requests import AgentRequest
 from engine.vocabulary.tools import ToolDefinition
 
@@ -38,10 +40,21 @@ class _Conversation:
 
     `sizes` has the tokens of each item of the transcript, `total` those of what is sent of it.
     `sent` is what is sent where that is not the transcript itself. `is_kept`: all that was
-    replaced in it is with the host.
+    replaced in it is with the host. `large` has the places of results that nobody has tried to
+    replace yet.
     """
 
-    __slots__ = ("fixed", "fixed_for", "is_kept", "sent", "sizes", "total", "transcript", "upto")
+    __slots__ = (
+        "fixed",
+        "fixed_for",
+        "is_kept",
+        "large",
+        "sent",
+        "sizes",
+        "total",
+        "transcript",
+        "upto",
+    )
 
     def __init__(self, transcript: list[TranscriptItem]) -> None:
         self.transcript = transcript
@@ -50,6 +63,7 @@ class _Conversation:
         self.sent: list[TranscriptItem] | None = None
         self.upto = 0
         self.is_kept = True
+        self.large: list[int] = []
         self.fixed = 0
         self.fixed_for: tuple[object, ...] = ()
 
@@ -61,6 +75,8 @@ class _Conversation:
             size = estimate_item(item)
             sizes.append(size)
             self.total += size
+            if size >= 2 * WORTH_IT and type(item) is ResultItem:
+                self.large.append(at)
             if self.sent is not None:
                 self.sent.append(item)
 
@@ -120,12 +136,17 @@ class ContextKeeper:
     ) -> ContextCompacted | None:
         """Compact to the target with the last turns whole, and further only if it must be."""
         found = Compacted(known.upto, 0, 0)
+        if not known.large or known.large[0] >= (end := border(known.transcript, 1)):
+            return None
         wanted = before - int(room * TARGET_SHARE)
         for last in range(LAST_TURNS, 0, -1):
             found = compact(known.transcript, known.sizes, known.upto, wanted, last)
             if before - found.saved <= room:
                 break
             wanted = before - room
+        else:
+            # What is left of them stays: looking at it again each turn would find the same.
+            known.large = [at for at in known.large if at >= end]
         return self._take(node, known, before, found)
 
     def _take(
@@ -151,10 +172,15 @@ class ContextKeeper:
 
     def _fixed(self, known: _Conversation, request: AgentRequest) -> int:
         """The tokens of what stands before the transcript, and of the tools."""
-        parts = (request.system_messages, request.input, request.available_tools)
-        if parts == known.fixed_for:
+        parts = known.fixed_for
+        if (
+            parts
+            and request.input is parts[1]
+            and request.available_tools is parts[2]
+            and request.system_messages == parts[0]
+        ):
             return known.fixed
-        known.fixed_for = parts
+        known.fixed_for = (request.system_messages, request.input, request.available_tools)
         known.fixed = (
             sum(map(estimate_text, request.system_messages))
             + estimate_text(request.task_prompt)

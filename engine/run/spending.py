@@ -6,6 +6,8 @@ subagent uses counts to its node. Times come with the inputs; waiting for a pers
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from engine.run.run_context import RunContext
 from engine.run.state import NodePhase, NodeState, Question, Spent
 from engine.vocabulary.events import NodeAwaitingInput
@@ -40,7 +42,8 @@ def pass_time(run: RunContext, at: float, *, is_start: bool) -> None:
     if elapsed <= 0 or not run.busy or state.spent is None:
         return
     state.spent.seconds += elapsed
-    for owner_id in sorted({_owner(run, actor_id).id for actor_id in run.busy}):
+    owners = {_owner(run, actor_id).id for actor_id in run.busy}
+    for owner_id in owners:
         _spent(state.nodes[owner_id]).seconds += elapsed
 
 
@@ -68,13 +71,19 @@ def _tokens(usage: Usage) -> int:
 
 
 def _warn(run: RunContext, node_id: str, scope: str, spent: Spent, allowed: Allowance) -> None:
-    for measure in MEASURES:
-        limit = getattr(allowed, measure)
-        if limit is None or measure in spent.warned or getattr(spent, measure) < limit:
+    for measure, limit in _limited(allowed):
+        if measure in spent.warned or getattr(spent, measure) < limit:
             continue
         spent.warned.append(measure)
         amount = float(getattr(spent, measure))
         run.events.append(BudgetWarning(node_id, scope, measure, amount, float(limit)))
+
+
+@lru_cache(maxsize=64)
+def _limited(allowed: Allowance) -> tuple[tuple[str, float], ...]:
+    """The measures that have a limit, with it."""
+    pairs = [(measure, getattr(allowed, measure)) for measure in MEASURES]
+    return tuple([(measure, limit) for measure, limit in pairs if limit is not None])
 
 
 def used_up(run: RunContext, node: NodeState) -> SpentLimit | None:
@@ -90,10 +99,7 @@ def used_up(run: RunContext, node: NodeState) -> SpentLimit | None:
 
 
 def _over(node_id: str, scope: str, spent: Spent, allowed: Allowance) -> SpentLimit | None:
-    for measure in MEASURES:
-        limit = getattr(allowed, measure)
-        if limit is None:
-            continue
+    for measure, limit in _limited(allowed):
         limit = spent.raised.get(measure, limit)
         amount = getattr(spent, measure)
         if amount >= limit:

@@ -7,7 +7,7 @@ count is the highest possible one, so that a text is never taken for shorter tha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from engine.vocabulary.messages import (
@@ -82,35 +82,62 @@ def _beyond_ascii(data: bytes) -> float:
 
 def estimate_json(value: Any) -> int:
     """The tokens of a JSON value as compact text."""
-    match value:
-        case str():
-            escaped = value.count("\n") + value.count('"') + value.count("\\")
-            return estimate_text(value) + 1 + escaped // 2
-        case dict():
-            return 2 + sum(estimate_text(key) + 2 + estimate_json(value[key]) for key in value)
-        case list() | tuple():
-            return 2 + sum(estimate_json(item) + 1 for item in value)
-        case bool() | None:
-            return 1
+    kind = type(value)
+    if kind is str:
+        size = len(value)
+        if size <= _SHORT and value.isascii():
+            return 1 - (-size // _CHARS_A_TOKEN)
+        escaped = value.count("\n") + value.count('"') + value.count("\\")
+        return estimate_text(value) + 1 + escaped // 2
+    if kind is dict:
+        told = 2
+        for key, inner in value.items():
+            told += 3 + len(key) // _CHARS_A_TOKEN + estimate_json(inner)
+        return told
+    if kind is list or kind is tuple:
+        return 2 + sum([estimate_json(item) + 1 for item in value])
+    if value is None or kind is bool:
+        return 1
     return 1 + len(str(value))
 
 
 def estimate_item(item: TranscriptItem) -> int:
     """The tokens of one item of a transcript, with what separates it from the others."""
-    match item:
-        case ResultItem(result=result):
-            return PER_ITEM + estimate_text(result.content)
-        case CallItem(call=call):
-            return PER_ITEM + estimate_text(call.name) + estimate_json(call.arguments)
-        case UserMessage(content=content, attachments=attachments):
-            return PER_ITEM + estimate_text(content) + estimate_files(attachments)
-        case AssistantMessage(content=content):
-            return PER_ITEM + estimate_text(content)
-        case Reasoning(parts=parts):
-            return PER_ITEM + sum(
-                estimate_text(part.text) + (0 if part.data is None else estimate_json(part.data))
-                for part in parts
-            )
+    size: int = PER_ITEM + _ITEMS[type(item)](item)
+    return size
+
+
+def _result(item: ResultItem) -> int:
+    return estimate_text(item.result.content)
+
+
+def _call(item: CallItem) -> int:
+    call = item.call
+    return 1 + len(call.name) // _CHARS_A_TOKEN + estimate_json(call.arguments)
+
+
+def _said(item: AssistantMessage) -> int:
+    return estimate_text(item.content)
+
+
+def _told(item: UserMessage) -> int:
+    return estimate_text(item.content) + estimate_files(item.attachments)
+
+
+def _thought(item: Reasoning) -> int:
+    return sum(
+        estimate_text(part.text) + (0 if part.data is None else estimate_json(part.data))
+        for part in item.parts
+    )
+
+
+_ITEMS: dict[type, Callable[[Any], int]] = {
+    ResultItem: _result,
+    CallItem: _call,
+    AssistantMessage: _said,
+    UserMessage: _told,
+    Reasoning: _thought,
+}
 
 
 def estimate_files(attachments: Sequence[Attachment]) -> int:
