@@ -27,7 +27,7 @@ from tests.support.scripted_model import ScriptedModel
 from tests.support.source_tree import CHECKOUT
 
 KILLS = 100
-AT_ONCE = 2
+AT_ONCE = 4
 MOST_STEPS = 200
 """Before a kill, at most; a run that is left alone has some 500."""
 KILLED = -9

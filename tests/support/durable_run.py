@@ -22,6 +22,7 @@ import sys
 import threading
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import msgspec
@@ -211,6 +212,9 @@ async def settled(backend: Backend, run_id: str, folder: Path) -> Any:
 
 def main() -> None:
     """Serve orders until there are no more."""
+    with TemporaryDirectory() as passing:  # whatever is imported late is there for all forks
+        (Path(passing) / "project").mkdir()
+        asyncio.run(carry_on(Path(passing)))
     for name in ("write", "collect"):
         setattr(Database, name, around(getattr(Database, name)))
     writer.GroupWriter.write = around(writer.GroupWriter.write)  # type: ignore[method-assign]
