@@ -15,7 +15,7 @@ from app.chat.addressing import IDLE_FACTS, address_for
 from app.chat.composer import Address
 from app.chat.transcript_model import TranscriptModel
 from app.first_window import EXAMPLE
-from app.kit.formats import count_text, duration_text, plural
+from app.kit.formats import duration_text, plural, usage_texts
 from app.main_window import MainWindow
 from app.run_session import RunSession, ShownRun
 from app.sidebar import WorkflowEntry
@@ -144,7 +144,8 @@ class Presenter(QObject):
             text += f" · {queued} queued"
         used = session.view.usage
         if text and used.tokens_out is not None:
-            text += f" · {count_text((used.tokens_in or 0) + used.tokens_out)} tokens so far"
+            tokens = (used.tokens_in or 0) + used.tokens_out
+            text += f" · {' · '.join(usage_texts(tokens, used.cost))} so far"
         self._chat.show_activity(text)
 
     def _show_sidebar(self, sessions: Sequence[RunSession]) -> None:

@@ -25,7 +25,7 @@ from app.chat.rows import (
 from app.chat.todo_block import todo_markdown
 from app.chat.tool_words import call_text, tool_name, tool_target
 from app.chat.transcript_model import TranscriptModel
-from app.kit.formats import count_text, duration_text, plural
+from app.kit.formats import duration_text, plural, usage_texts
 from engine.vocabulary import events as ev
 from engine.vocabulary.tools import HARNESS_TOOLS
 from orchestration.runs.actor_board import actor_id as actor_id_of
@@ -350,8 +350,8 @@ class TranscriptFeed:
             duration_text(time - self._started_at),
         ]
         usage = event.report.usage
-        if usage is not None and usage.total_tokens is not None:
-            parts.append(f"{count_text(usage.total_tokens)} tokens")
+        if usage is not None:
+            parts += usage_texts(usage.total_tokens, usage.cost)
         self._add(NOTICE, "", time, " · ".join(parts))
 
     def _aborted(self, event: ev.Aborted, time: float) -> None:

@@ -71,6 +71,8 @@ def _advice(texts: Iterable[str]) -> list[str]:
 
 def _waits_for(item: dict[str, Any]) -> str:
     match item["kind"]:
+        case "budget":
+            return f"a decision about its limit ({item['question']})"
         case "question":
             return f"an answer to node '{item['node_id']}' ({item['question']})"
         case "approval":

@@ -22,6 +22,8 @@ from app.cli.run_options import (
     prepared_answers,
 )
 from app.cli.session import DataDir, Debug, Session
+from app.cli.spending_options import MaxCost, MaxTime, MaxTokens, MaxTurns
+from engine.vocabulary.spending import Allowance
 from orchestration.backend import Backend
 from orchestration.errors import RunRefused, UserError
 from orchestration.headless import HeadlessResult, run_headless
@@ -61,6 +63,10 @@ def run(
         Path | None,
         typer.Option(metavar="DIR", help="The execution folder; otherwise a managed one."),
     ] = None,
+    max_tokens: MaxTokens = None,
+    max_cost: MaxCost = None,
+    max_time: MaxTime = None,
+    max_turns: MaxTurns = None,
     approve: ApproveOption = Approve.ASK,
     answers: AnswersOption = None,
     events: EventsOption = None,
@@ -74,6 +80,7 @@ def run(
         workflow=backend.load_workflow(file),
         text=given_text(text, input_file) or "",
         overrides=RunOverrides(provider, model, base_url, wire),
+        allowance=Allowance(max_tokens, max_cost, max_time, max_turns),
         cwd=cwd,
     )
     prepared = prepared_answers(answers)

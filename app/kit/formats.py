@@ -34,6 +34,21 @@ def count_text(count: int) -> str:
     return f"{count / 1_000_000_000:.1f}B"
 
 
+def money_text(dollars: float) -> str:
+    """What something cost: `$0`, `< $0.0001`, `$0.0042`, `$0.42`, `$12.30`."""
+    if 0 < dollars < 0.0001:
+        return "< $0.0001"
+    if 0 < dollars < 0.01:
+        return f"${dollars:.4f}"
+    return f"${dollars:.2f}" if dollars else "$0"
+
+
+def usage_texts(tokens: int | None, cost: float | None) -> list[str]:
+    """What was used up, as far as it is known: `34k tokens`, `$0.42`."""
+    told = [] if tokens is None else [f"{count_text(tokens)} tokens"]
+    return told if cost is None else [*told, money_text(cost)]
+
+
 def plural(count: int, noun: str) -> str:
     """`1 node`, `2 nodes`."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

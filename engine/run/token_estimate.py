@@ -83,19 +83,19 @@ def _beyond_ascii(data: bytes) -> float:
 def estimate_json(value: Any) -> int:
     """The tokens of a JSON value as compact text."""
     kind = type(value)
-    if kind is str:
+    if isinstance(value, str):
         size = len(value)
         if size <= _SHORT and value.isascii():
             return 1 - (-size // _CHARS_A_TOKEN)
         escaped = value.count("\n") + value.count('"') + value.count("\\")
         return estimate_text(value) + 1 + escaped // 2
     if kind is dict:
-        told = 2
+        told: int = 2
         for key, inner in value.items():
             told += 3 + len(key) // _CHARS_A_TOKEN + estimate_json(inner)
         return told
     if kind is list or kind is tuple:
-        return 2 + sum([estimate_json(item) + 1 for item in value])
+        return 2 + sum(map(estimate_json, value)) + len(value)
     if value is None or kind is bool:
         return 1
     return 1 + len(str(value))
