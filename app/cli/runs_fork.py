@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Annotated
 
@@ -20,9 +21,12 @@ from app.cli.run_options import (
 )
 from app.cli.runs_resume import attended
 from app.cli.session import DataDir, Debug, Session
+from app.kit.formats import plural
+from engine.vocabulary.events import UsageReported
 from orchestration.backend import Backend
 from orchestration.errors import UserError
 from orchestration.headless import HeadlessResult
+from orchestration.runs.event_hub import EventRecord
 from orchestration.runs.stored import ForkChanges
 
 
@@ -31,7 +35,9 @@ def fork(
     run_id: RunId,
     turn: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Fork before this turn of the node, from 1."),
+        typer.Option(
+            metavar="N", min=1, help="Fork before this turn of the node, or of the run; from 1."
+        ),
     ] = None,
     node: Annotated[
         str | None, typer.Option(metavar="ID", help="The node whose turn it is, and its changes.")
@@ -103,8 +109,26 @@ async def _start(
     attendance: Attendance,
     progress: RunProgress,
 ) -> HeadlessResult:
+    if turn is not None and node_id is None:
+        node_id, turn = turn_of_run(await backend.stored_events(parent_id), turn)
     run_id = await backend.fork_run(parent_id, node_id=node_id, turn=turn, seq=seq, changes=changes)
     return await attended(backend, run_id, attendance, progress)
+
+
+def turn_of_run(records: Sequence[EventRecord], turn: int) -> tuple[str, int]:
+    """The node whose turn the run's turn number `turn` was, and its number among the node's own.
+
+    Raises:
+        UserError: the run has not so many turns.
+    """
+    nodes = [
+        record.event.node_id
+        for record in records
+        if isinstance(record.event, UsageReported) and not record.event.parent_id
+    ]
+    if turn > len(nodes):
+        raise UserError(f"--turn {turn} is too large: the run has {plural(len(nodes), 'turn')}")
+    return nodes[turn - 1], nodes[:turn].count(nodes[turn - 1])
 
 
 def _result(given: str) -> tuple[str, str]:

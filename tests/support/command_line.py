@@ -65,6 +65,11 @@ class Running:
         """Press Ctrl+C."""
         self._process.send_signal(signal.SIGINT)
 
+    def kill(self) -> None:
+        """Let it end at once, with no chance to put anything right; wait until it has."""
+        self._process.kill()
+        self._process.communicate()
+
     def close_stdout(self) -> None:
         """Read nothing from standard output, as `head` does once it has enough."""
         assert self._process.stdout is not None
