@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QMenu
 
 from app.chat.composer import Address
+from app.chat.rows import Row
+from app.kit.dialogs import confirm
+from app.kit.formats import plural
 from app.main_window import MainWindow
 from app.presenter import Presenter
 from app.run_session import ShownRun
 from engine.vocabulary.recovery import UncertainChoice
 from orchestration.backend import Backend
+from orchestration.errors import EditNotUndone
 
 Do = Callable[[Coroutine[Any, Any, Any], str], None]
 """Starts work that has a name; what it refuses is said in the window."""
@@ -39,6 +45,7 @@ class Steering(QObject):
         self._chat = window.dock.chat
         intents = self._chat.intents
         self._chat.composer.sent.connect(self._on_sent)
+        self._chat.transcript.menu_opening.connect(self._offer_revert)
         intents.answered.connect(self._on_answered)
         intents.decided.connect(self._on_decided)
         intents.settled.connect(self._on_settled)
@@ -107,3 +114,32 @@ class Steering(QObject):
         session = self._presenter.session
         if session is not None:
             self._do(self._backend.retry_node(session.run_id, node_id), "retry a node")
+
+    def _offer_revert(self, row: Row, menu: QMenu) -> None:
+        """Offer to undo what an editing call did, as long as that is what the files hold."""
+        session = self._presenter.session
+        if session is None or session.is_replay or row.tool is None:
+            return
+        for batch in session.view.edit_batches:
+            if batch.tool_call_id == row.tool.call_id:
+                files = plural(len(batch.snapshots), "file")
+                entry = menu.addAction(f"Revert This Edit ({files})")
+                revert = partial(self._start_revert, session.run_id, batch.batch_id)
+                entry.triggered.connect(revert)
+
+    def _start_revert(self, run_id: str, batch_id: str, _: bool = False) -> None:
+        self._do(self._revert(run_id, batch_id), "revert an edit")
+
+    async def _revert(self, run_id: str, batch_id: str) -> None:
+        try:
+            await self._backend.revert_edit_batch(run_id, batch_id)
+        except EditNotUndone as refusal:
+            if not refusal.labels or not await confirm(
+                self._window,
+                "Revert all the same?",
+                f"Changed since this edit: {', '.join(refusal.labels)}. "
+                "What was changed there is lost.",
+                "Revert",
+            ):
+                raise
+            await self._backend.revert_edit_batch(run_id, batch_id, force=True)

@@ -25,9 +25,10 @@ CARDS = frozenset({QUESTION, APPROVAL, UNCERTAIN, FAILURE, PROBLEMS, ENDED})
 class ToolLine:
     """What one row tells about a tool call; times are seconds since the epoch."""
 
-    __slots__ = ("arguments", "output", "seconds", "status", "target", "verb")
+    __slots__ = ("arguments", "call_id", "output", "seconds", "status", "target", "verb")
 
-    def __init__(self, verb: str, target: str, arguments: str) -> None:
+    def __init__(self, verb: str, target: str, arguments: str, call_id: str = "") -> None:
+        self.call_id = call_id
         self.verb = verb
         self.target = target
         self.arguments = arguments

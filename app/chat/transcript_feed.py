@@ -215,7 +215,7 @@ class TranscriptFeed:
             return self._tools.get(call_id)
         row = self._add(TOOL, node_id, time)
         target = call.intent or tool_target(call.arguments)
-        row.tool = ToolLine(tool_name(call.tool_name), target, call_text(call.arguments))
+        row.tool = ToolLine(tool_name(call.tool_name), target, call_text(call.arguments), call_id)
         self._tools[call_id] = row
         self._show_call(node_id, call_id)
         return row

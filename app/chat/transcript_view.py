@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from itertools import accumulate
 
-from PySide6.QtCore import QPointF, QRect, QRectF, Qt
+from PySide6.QtCore import QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QAccessible,
     QAction,
@@ -40,7 +40,12 @@ class TranscriptView(QAbstractScrollArea):
 
     While the last row is in view it stays there as rows grow; otherwise the first row in view
     stays where it is, whatever settles above it.
+
+    Signals:
+        menu_opening: The menu of a row is about to be shown; has the row and the menu to add to.
     """
+
+    menu_opening = Signal(object, object)
 
     def __init__(self, theme: Theme, make_card: CardMaker, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -196,6 +201,8 @@ class TranscriptView(QAbstractScrollArea):
             message = self._menu.addAction("Copy Message")
             message.setData(row[0].row.text)
             message.triggered.connect(self._copy_message)
+        if row is not None:
+            self.menu_opening.emit(row[0].row, self._menu)
         if not self._menu.isEmpty():
             self._menu.popup(event.globalPos())
 

@@ -17,7 +17,7 @@ from engine.graph.workflow import Workflow
 from engine.vocabulary.events import RunEvent
 from engine.vocabulary.recovery import UncertainChoice
 from orchestration.backend import Backend
-from orchestration.errors import RunNotFound, RunRefused
+from orchestration.errors import EditNotUndone, RunNotFound, RunRefused
 from orchestration.library.library import Library
 from orchestration.runs.event_hub import EventHub, EventRecord, Subscription
 from orchestration.runs.requests import RunOverrides, RunRequest
@@ -72,6 +72,7 @@ class FakeBackend:
         self.agents: tuple[CallableAgent, ...] = ()
         self.refusal: tuple[Problem, ...] = ()
         self.error: Exception | None = None
+        self.changed_since: tuple[str, ...] = ()
         self.requests: list[RunRequest] = []
         self.stored: list[StoredRun] = []
         self.told: dict[str, FakeRun] = {}
@@ -158,6 +159,12 @@ class FakeBackend:
         for_run: bool = False,
     ) -> None:
         self._called("decide", approval_id, allow, reason, *(("for_run",) if for_run else ()))
+
+    async def revert_edit_batch(self, run_id: str, batch_id: str, *, force: bool = False) -> None:
+        if self.changed_since and not force:
+            labels = self.changed_since
+            raise EditNotUndone("it cannot be undone: files were changed since", labels)
+        self._called("revert_edit_batch", batch_id, *(("force",) if force else ()))
 
     async def retry_node(self, run_id: str, node_id: str, message: str | None = None) -> None:
         self._called("retry_node", node_id, message)
