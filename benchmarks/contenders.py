@@ -26,8 +26,9 @@ from engine.vocabulary.tools import (
     ToolDefinition,
     ToolTier,
 )
-from orchestration.runs.coordinator import RunCoordinator, RunSetup, RunTelling
+from orchestration.runs.coordinator import RunCoordinator
 from orchestration.runs.limits import Budget
+from orchestration.runs.run_setup import RunSetup, RunTelling
 from orchestration.tools.registry import ToolRegistry
 from orchestration.tools.runner import ToolRunner
 from orchestration.tools.tool import Tool, ToolContext, ToolOutput, services_in

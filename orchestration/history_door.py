@@ -88,9 +88,19 @@ class HistoryDoor:
         """Say what became of a call of unknown end.
 
         Raises:
-            UnknownCall: no such call is uncertain.
+            NotUncertain: no such call is uncertain.
         """
         await self._runs.get(run_id).settle_uncertain(call_id, UncertainChoice(choice))
+
+    async def give_way(self, run_id: str) -> None:
+        """Let a run that waits for its folder go ahead of the paused one that has it.
+
+        The paused run waits for the folder in its turn when it is answered.
+
+        Raises:
+            FolderBusy: the run does not wait, or who has the folder is at work.
+        """
+        self._keeper.turns.give_way(run_id)
 
     async def replay(self, run_id: str, until: int | None = None) -> RunView:
         """A run as it looked after event number `until`, or after its last; read only."""

@@ -7,24 +7,19 @@ import logging
 import os
 import time
 from collections.abc import Callable, Coroutine
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import msgspec
 
-from engine.graph.serialization import WorkflowFormatError, dump_workflow, load_workflow
-from engine.graph.workflow import Workflow
-from engine.run.interactive_engine import InteractiveEngine
-from engine.vocabulary.inputs import Entrypoint, MessageQueued, Started
-from engine.vocabulary.recovery import CallEvidence, KnownEnd
 from orchestration.errors import NoContinuableRun
+from orchestration.run_facts import opening_of, recovery_of, was_edited
 from orchestration.run_making import ReadyRun, RunMaker
 from orchestration.runs.coordinator import RunCoordinator
-from orchestration.runs.entropy import SEED_BYTES, SeededEntropy
+from orchestration.runs.entropy import SEED_BYTES
 from orchestration.runs.event_hub import EventRecord
-from orchestration.runs.recovery import Recovery
+from orchestration.runs.folder_turns import FolderTurns, Turn
 from orchestration.runs.requests import RunRequest
 from orchestration.runs.run_view import RunView
 from orchestration.runs.stored import StoredRun
@@ -34,20 +29,15 @@ from orchestration.storage.connections import database_location
 from orchestration.storage.database import Database
 from orchestration.storage.errors import LeaseLost, StorageError
 from orchestration.storage.event_log import EventLog
-from orchestration.storage.facts import RecordedRun, RunOpening, run_name
-from orchestration.storage.file_evidence import versions_now
+from orchestration.storage.facts import RecordedRun
+from orchestration.storage.file_evidence import remove_left_overs
 from orchestration.storage.rebuilding import (
     agents_of,
-    rebuilt_engine,
-    recorded_workflow,
     view_of,
     workflow_of,
 )
 from orchestration.storage.run_journal import RunJournal
-from orchestration.storage.run_rows import StoredEvents
 from orchestration.storage.run_store import RunStore
-from orchestration.storage.told import Told, untold
-from orchestration.storage.uncertain import classified
 from orchestration.surroundings import Surroundings
 
 logger = logging.getLogger(__name__)
@@ -60,13 +50,24 @@ EDITED_SINCE = (
 class KeptRun:
     """A run of this process and where it is kept."""
 
-    __slots__ = ("forget_trouble", "is_held", "journal", "log", "number", "run")
+    __slots__ = (
+        "forget_trouble",
+        "is_held",
+        "is_in_trouble",
+        "journal",
+        "log",
+        "number",
+        "run",
+        "turn",
+    )
 
     def __init__(
         self, run: RunCoordinator, number: int, journal: RunJournal, log: EventLog
     ) -> None:
         self.run, self.number, self.journal, self.log = run, number, journal, log
         self.is_held = True
+        self.is_in_trouble = False
+        self.turn: Turn | None = None
         self.forget_trouble: Callable[[], None] = lambda: None
 
 
@@ -85,12 +86,13 @@ class RunKeeper:
         self._kept: dict[str, KeptRun] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._was_backed_up = False
+        self.turns = FolderTurns(data_dir / "folders")
 
     async def begin(self, request: RunRequest, ready: ReadyRun) -> RunCoordinator:
         """Store a new run and give it; it is to be started."""
         await self._recover()
         run_id, seed = str(uuid4()), os.urandom(SEED_BYTES)
-        opening = await asyncio.to_thread(_opening, run_id, seed, request, ready)
+        opening = await asyncio.to_thread(opening_of, run_id, seed, request, ready)
         opened = await self.store.open_run(opening, is_reading=ready.is_reading)
         setup = self._maker.setup(
             run_id,
@@ -101,7 +103,8 @@ class RunKeeper:
             on_event=request.on_event,
         )
         run = RunCoordinator(setup, opened.journal)
-        self._keep(run, opened.number, opened.journal, 0)
+        kept = self._keep(run, opened.number, opened.journal, 0)
+        await self._take_turn(kept, ready, opening.name)
         self._back_up()
         return run
 
@@ -125,7 +128,7 @@ class RunKeeper:
         recorded = resumed.recorded
         try:
             parts = await self.store.events(run_id)
-            recovery = await asyncio.to_thread(_recovery, recorded, ready, parts)
+            recovery = await asyncio.to_thread(recovery_of, recorded, ready, parts)
             setup = self._maker.setup(
                 run_id,
                 ready,
@@ -135,11 +138,15 @@ class RunKeeper:
                 on_event=on_event,
             )
             run = RunCoordinator(setup, resumed.journal, recovery)
+            await asyncio.to_thread(run.recall_documents)
         except BaseException:
             await self.store.release(recorded.number)
             raise
         segment = max(recorded.segments - 1, 0)
-        self._keep(run, recorded.number, resumed.journal, segment)
+        kept = self._keep(run, recorded.number, resumed.journal, segment)
+        await self._take_turn(kept, ready, recorded.summary.name)
+        if kept.turn is not None and not run.is_held:
+            await asyncio.to_thread(remove_left_overs, recorded.open_calls, time.time())
         self._back_up()
         return run
 
@@ -150,12 +157,17 @@ class RunKeeper:
             RunIsDriven: another process drives it.
         """
         kept = self._kept.get(run.run_id)
-        if kept is None or kept.is_held:
-            return kept is not None
         await self._recover()
-        is_same = await self.store.hold_again(kept.number, run.run_id, kept.journal)
-        kept.is_held = is_same
-        return is_same
+        if kept is None or kept.is_in_trouble:
+            return False
+        if not kept.is_held:
+            kept.is_held = await self.store.hold_again(kept.number, run.run_id, kept.journal)
+        if kept.is_held and kept.turn is not None:
+            if await self.turns.take(kept.turn):
+                run.release()
+            else:
+                run.hold()
+        return kept.is_held
 
     async def let_go(self, run_id: str) -> None:
         """Give back a run that was taken up and is not to go on after all."""
@@ -163,6 +175,8 @@ class RunKeeper:
         if kept is not None and kept.is_held:
             kept.is_held = False
             await self.store.release(kept.number)
+        if kept is not None and kept.turn is not None:
+            self.turns.leave(kept.turn)
         self.forget(run_id)
 
     async def summary(self, run_id: str) -> StoredRun:
@@ -197,11 +211,12 @@ class RunKeeper:
         """
         while self._tasks:
             await asyncio.wait(self._tasks)
+        await self.turns.aclose()
         for run_id in list(self._kept):
             self.forget(run_id)
         await self.database.aclose()
 
-    def _keep(self, run: RunCoordinator, number: int, journal: RunJournal, segment: int) -> None:
+    def _keep(self, run: RunCoordinator, number: int, journal: RunJournal, segment: int) -> KeptRun:
         log = EventLog(self.database, number, run.view, journal, segment=segment)
         kept = self._kept[run.run_id] = KeptRun(run, number, journal, log)
         run.listen_first(log.take)
@@ -210,14 +225,45 @@ class RunKeeper:
         kept.forget_trouble = self.database.on_trouble(
             lambda error: self._end_in_trouble(kept, error), number
         )
+        return kept
+
+    async def _take_turn(self, kept: KeptRun, ready: ReadyRun, name: str) -> None:
+        """Have the run wait until no other one writes in its folder."""
+        if not ready.may_write:
+            return
+        run, loop = kept.run, asyncio.get_running_loop()
+
+        def tell(reason: str) -> None:
+            loop.call_soon(run.tell_waiting, reason)  # whoever starts it may first subscribe
+
+        def go_on() -> None:
+            run.tell_waiting()
+            run.release()
+
+        kept.turn = Turn(
+            run.run_id,
+            name,
+            ready.workspace.root,
+            is_paused=lambda: run.is_paused,
+            on_waiting=tell,
+            on_granted=go_on,
+            on_lost=run.hold,
+        )
+        turn = kept.turn
+        run.on_held = lambda: self.turns.ask_again(turn)
+        if not await self.turns.take(turn):
+            run.hold()
 
     def _end_in_trouble(self, kept: KeptRun, error: StorageError) -> None:
+        kept.is_in_trouble = True
         if isinstance(error, LeaseLost):
             kept.is_held = False
         kept.run.give_up(str(error))
 
     def _let_go(self, kept: KeptRun) -> None:
-        """Give the lease back when everything of the run is written."""
+        """Give the folder back, and the lease when everything of the run is written."""
+        if kept.turn is not None:
+            self.turns.leave(kept.turn)
         if kept.is_held and self.database.failure is None:
             kept.is_held = False
             kept.log.flush()
@@ -243,6 +289,8 @@ class RunKeeper:
         """Try again what could not be written, before something new is."""
         if self.database.failure is not None:
             await self.database.recover()
+            for kept in self._kept.values():
+                kept.log.flush()
 
     def _ready_again(self, recorded: RecordedRun) -> tuple[ReadyRun, tuple[str, ...]]:
         opening = recorded.opening
@@ -257,90 +305,4 @@ class RunKeeper:
             nodes_without_tools=frozenset(opening.nodes_without_tools),
             project_root=opening.project_root,
         )
-        return ready, (EDITED_SINCE,) if _was_edited(opening) else ()
-
-
-def _opening(run_id: str, seed: bytes, request: RunRequest, ready: ReadyRun) -> RunOpening:
-    workflow = ready.workflow
-    return RunOpening(
-        run_id=run_id,
-        name=run_name(request.text, workflow.name),
-        workflow=recorded_workflow(workflow),
-        workflow_id=workflow.id,
-        workflow_name=workflow.name,
-        seed=seed,
-        entrypoint=Entrypoint(request.text),
-        agents={agent_id: agent.document() for agent_id, agent in ready.agents.items()},
-        nodes_without_tools=tuple(sorted(ready.nodes_without_tools)),
-        source_hash=_hash_of(request.workflow),
-        source=str(request.source.resolve()) if request.source is not None else "",
-        overrides=request.overrides,
-        cwd=str(ready.workspace.root),
-        project_root=ready.project_root,
-        started=time.time(),
-    )
-
-
-def _hash_of(workflow: Workflow) -> str:
-    return sha256(dump_workflow(workflow).encode()).hexdigest()
-
-
-def _was_edited(opening: RunOpening) -> bool:
-    """Whether the file that the run's workflow came from says something else by now."""
-    if not opening.source or not opening.source_hash:
-        return False
-    try:
-        now = load_workflow(Path(opening.source).read_bytes())
-    except FileNotFoundError:
-        return False
-    except (OSError, WorkflowFormatError) as error:
-        logger.info("the workflow of a run cannot be compared: %s", error)
-        return True
-    return _hash_of(now) != opening.source_hash
-
-
-def _recovery(recorded: RecordedRun, ready: ReadyRun, parts: list[StoredEvents]) -> Recovery:
-    """Everything that the run goes on with; blocking."""
-    opening, workflow = recorded.opening, ready.workflow
-    steps: list[Told] = []
-    engine = rebuilt_engine(
-        recorded,
-        workflow,
-        ready.tools,
-        on_step=lambda given, step: steps.append(Told(given, step.events)),
-    )
-    records = [record for part in parts for record in part.records]
-    open_calls = recorded.open_calls
-    _, uncertain = classified(open_calls, versions_now(open_calls))
-    return Recovery(
-        engine=InteractiveEngine.restore(
-            engine.checkpoint(),
-            workflow,
-            entropy=SeededEntropy(opening.seed),
-            catalog=ready.tools,
-            project_root=opening.project_root,
-        ),
-        view=view_of(recorded, workflow, parts),
-        last_event=recorded.last_event,
-        untold=untold(steps, recorded.ends, records),
-        messages=sum(map(_is_message, recorded.inputs)),
-        ends=tuple(
-            [
-                KnownEnd(end.result, end.effects)
-                for call_id, end in recorded.ends.items()
-                if call_id in engine.calls_at_work
-            ]
-        ),
-        evidence=tuple(
-            [
-                CallEvidence(one.call.call.call.id, one.sign, one.files, one.folders)
-                for one in uncertain
-            ]
-        ),
-    )
-
-
-def _is_message(given: object) -> bool:
-    return isinstance(given, MessageQueued) or (
-        isinstance(given, Started) and given.message is not None
-    )
+        return ready, (EDITED_SINCE,) if was_edited(opening) else ()

@@ -13,15 +13,15 @@ from engine.graph.agents import CallableAgent
 from engine.graph.workflow import Workflow
 from engine.run.approval_policy import tier_of_call
 from engine.vocabulary.spending import NO_LIMIT, Allowance
-from engine.vocabulary.tools import ToolCall, ToolTier
+from engine.vocabulary.tools import ApprovalMode, ToolCall, ToolTier
 from orchestration.errors import UserError
 from orchestration.pricing import Prices
-from orchestration.runs.coordinator import RunSetup, RunTelling
 from orchestration.runs.event_hub import EventRecord
 from orchestration.runs.limits import Budget
 from orchestration.runs.model_router import ModelRouter
 from orchestration.runs.preparation import PreparedRun, prepare
 from orchestration.runs.requests import RunRequest
+from orchestration.runs.run_setup import RunSetup, RunTelling
 from orchestration.runs.spending_limits import spending_limits
 from orchestration.settings.context_windows import window_look_up
 from orchestration.settings.data_folder import runs_folder
@@ -46,6 +46,16 @@ class ReadyRun(Struct, frozen=True, kw_only=True):
     tools: ToolRegistry
     project_root: str | None
     notices: tuple[str, ...]
+
+    @property
+    def may_write(self) -> bool:
+        """Whether any node may change files."""
+        return any(
+            node.agent is not None
+            and node.id not in self.nodes_without_tools
+            and node.agent.tools.effective().approval_mode is not ApprovalMode.READ_ONLY
+            for node in self.workflow.nodes
+        )
 
     def is_reading(self, call: ToolCall) -> bool:
         """Whether a call changes nothing."""

@@ -4,20 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-import time
-from collections.abc import Callable, Mapping
-from pathlib import Path
-from types import MappingProxyType
+from collections.abc import Callable
 
-from msgspec import Struct
-
-from engine.graph.agents import CallableAgent
-from engine.graph.node_config import MarkdownHandoff
-from engine.graph.workflow import Workflow
 from engine.run.interactive_engine import InteractiveEngine
 from engine.run.output_repair import RepairingAiPort
 from engine.vocabulary.errors import RunIsOver
-from engine.vocabulary.events import ChatMessage, EditBatchUndone, RunEvent
+from engine.vocabulary.events import ChatMessage, EditBatchUndone, RunWaiting
 from engine.vocabulary.inputs import (
     EditBatchReverted,
     EngineInput,
@@ -34,62 +26,21 @@ from engine.vocabulary.inputs import (
     ToolDecided,
     UncertainSettled,
 )
-from engine.vocabulary.ports import ModelPort, ToolCatalog
 from engine.vocabulary.recovery import UncertainChoice
-from engine.vocabulary.report import RunOutcome
-from engine.vocabulary.spending import SpendingLimits
+from engine.vocabulary.report import NeedsInteraction, RunOutcome
 from orchestration.errors import NoContinuableRun, RunStillActive
 from orchestration.runs.drive_loop import DriveLoop
 from orchestration.runs.entropy import SEED_BYTES, SeededEntropy
 from orchestration.runs.event_hub import EventHub, EventRecord, Subscription
-from orchestration.runs.handoffs import HandoffStore
-from orchestration.runs.hosted_tools import HostedTools
-from orchestration.runs.invocation import ModelInvocation, Price
+from orchestration.runs.invocation import ModelInvocation
 from orchestration.runs.journal import Journal, MemoryJournal
-from orchestration.runs.limits import Budget
 from orchestration.runs.pauses import only_movable
 from orchestration.runs.recovery import Recovery
-from orchestration.runs.run_view import RunView
+from orchestration.runs.run_setup import RunSetup, RunTelling, new_handoffs, new_view
 from orchestration.runs.view_values import RunStatus
 from orchestration.tools.file_edits.edit_log import RevertReport
 
 CONTINUABLE = frozenset({RunStatus.STOPPED, RunStatus.FAILED})
-
-
-class RunTelling(Struct, frozen=True):
-    """What the tool port of a run gets from the run: where it tells, records and reads."""
-
-    emit: Callable[[RunEvent], None]
-    journal: Journal
-    read_handoff: Callable[[str, str], str | None]
-
-
-class RunSetup(Struct, frozen=True, kw_only=True):
-    """Everything that one run is made from.
-
-    `workflow` is prepared: every node names its model and provider. `make_tools` makes the run's
-    tool port. `agents` are the saved agents that it takes along, by id. `folder` is the run's own,
-    for handoff documents; without one they stay in memory.
-    `project_root` is the execution folder where the person chose it. `notices` are told first.
-    """
-
-    run_id: str
-    workflow: Workflow
-    models: ModelPort
-    catalog: ToolCatalog
-    make_tools: Callable[[RunTelling], HostedTools]
-    budget: Budget
-    text: str = ""
-    folder: Path | None = None
-    project_root: str | None = None
-    notices: tuple[str, ...] = ()
-    agents: Mapping[str, CallableAgent] = MappingProxyType({})
-    on_event: Callable[[EventRecord], None] | None = None
-    context_window: Callable[[str], int | None] | None = None
-    limits: SpendingLimits | None = None
-    price: Price | None = None
-    seed: bytes | None = None
-    clock: Callable[[], float] = time.time
 
 
 class RunCoordinator:
@@ -108,21 +59,14 @@ class RunCoordinator:
         self.workflow_name = workflow.name
         self._setup = setup
         self._seed = setup.seed or os.urandom(SEED_BYTES)
-        self.view = _new_view(setup) if recovery is None else recovery.view
+        self.view = new_view(setup) if recovery is None else recovery.view
         last_event = 0 if recovery is None else recovery.last_event
         self._hub = EventHub(self.view.project, setup.clock, last_event)
         if setup.on_event is not None:
             self._hub.listen(setup.on_event)
         self.journal: Journal = journal or MemoryJournal()
         self.journal.opened(setup.run_id, self._seed)
-        self._handoffs = HandoffStore(
-            setup.folder / "handoffs" if setup.folder is not None else None,
-            {
-                node.id: node.agent.handoff.template
-                for node in workflow.nodes
-                if node.agent is not None and isinstance(node.agent.handoff, MarkdownHandoff)
-            },
-        )
+        self._handoffs = new_handoffs(setup)
         self._tools = setup.make_tools(
             RunTelling(self._hub.emit, self.journal, self._handoffs.read)
         )
@@ -140,6 +84,9 @@ class RunCoordinator:
         self._messages = 0 if recovery is None else recovery.messages
         self.on_over: Callable[[], None] = _nothing
         """Called when the run has ended, and again if it ends anew."""
+        self.on_held: Callable[[], None] = _nothing
+        """Called when there is work that is held back."""
+        self._is_held = False
         self.on_reopened: Callable[[], None] = _nothing
         """Called when the run goes on, before anything of it is told."""
         self._drive = self._new_drive()
@@ -194,6 +141,34 @@ class RunCoordinator:
     def listen_first(self, listener: Callable[[EventRecord], None]) -> None:
         """Call `listener` with every event from now on, before any other."""
         self._hub.listen_first(listener)
+
+    def recall_documents(self) -> None:
+        """Know the handoff documents of another day again; blocking."""
+        self._handoffs.recall()
+
+    @property
+    def is_held(self) -> bool:
+        """Whether it begins no work for now."""
+        return self._is_held
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether nothing moves until a person does something."""
+        return isinstance(self._drive.outcome, NeedsInteraction)
+
+    def hold(self) -> None:
+        """Begin no more work until `release`; `on_held` is called when there is some."""
+        self._is_held = True
+        self._drive.hold()
+
+    def release(self) -> None:
+        """Begin what was held back."""
+        self._is_held = False
+        self._drive.release()
+
+    def tell_waiting(self, reason: str = "") -> None:
+        """Tell why the run waits for something outside of it; without a reason it goes on."""
+        self._hub.emit(RunWaiting(reason))
 
     def give_up(self, message: str) -> None:
         """End the run for a reason that lies outside of it, at once."""
@@ -353,7 +328,7 @@ class RunCoordinator:
 
     def _new_drive(self) -> DriveLoop:
         setup = self._setup
-        return DriveLoop(
+        drive = DriveLoop(
             self._engine,
             models=self._models,
             tools=self._tools,
@@ -364,7 +339,11 @@ class RunCoordinator:
             context_window=setup.context_window or _unknown_window,
             on_cancel=self._tools.discard,
             on_over=self._ended,
+            on_held=lambda: self.on_held(),
         )
+        if self._is_held:
+            drive.hold()
+        return drive
 
     async def _ask(self, wish: EngineInput) -> None:
         await self._drive.ask(wish)
@@ -375,16 +354,6 @@ class RunCoordinator:
 
     def _now(self) -> float:
         return self._setup.clock()
-
-
-def _new_view(setup: RunSetup) -> RunView:
-    plan_mode = setup.workflow.settings.plan_mode
-    return RunView(
-        setup.run_id,
-        setup.workflow.id,
-        {node.id: node.label for node in setup.workflow.nodes},
-        plan_source=plan_mode.evidence_source_node_id if plan_mode is not None else None,
-    )
 
 
 def _nothing() -> None:

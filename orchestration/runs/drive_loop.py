@@ -73,6 +73,7 @@ class DriveLoop:
         "_loop",
         "_mailbox",
         "_on_cancel",
+        "_on_held",
         "_on_over",
         "_outcome",
         "_scheduled",
@@ -96,6 +97,7 @@ class DriveLoop:
         context_window: Callable[[str], int | None] = _unknown_window,
         on_cancel: Callable[[str], None] = _nothing,
         on_over: Callable[[], None] = _nothing,
+        on_held: Callable[[], None] = _nothing,
     ) -> None:
         """Take what surrounds the engine.
 
@@ -110,6 +112,7 @@ class DriveLoop:
             context_window: the context of a model by name, in tokens, where it is known.
             on_cancel: called with a node or subagent whose work was cancelled.
             on_over: called when the run has ended, and again if it ends anew.
+            on_held: called when there is work that is held back.
         """
         self._engine = engine
         self._emit = emit
@@ -119,6 +122,7 @@ class DriveLoop:
         self._context_window = context_window
         self._on_cancel = on_cancel
         self._on_over = on_over
+        self._on_held = on_held
         self._loop = asyncio.get_running_loop()
         self._mailbox: deque[tuple[EngineInput, asyncio.Future[None] | None]] = deque()
         self._scheduled = False
@@ -312,6 +316,7 @@ class DriveLoop:
             return False
         if self._held:
             self._held_back.append(effect)
+            self._on_held()
         return not self._held
 
     def _wait(self, effect: Wait) -> None:

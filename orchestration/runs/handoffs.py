@@ -105,6 +105,13 @@ class HandoffStore:
         path = self._folder / segment / file_name
         return handed_over, self._write(request, path, document, completed.usage)
 
+    def recall(self) -> None:
+        """Know the Markdown documents again that are in the folder; touches the disk."""
+        for node_id in self._templates:
+            text = self.read(segment_of(node_id), _MARKDOWN.file_name)
+            if text is not None:
+                self._texts[node_id] = text
+
     def with_inline_documents(self, request: AgentRequest) -> AgentRequest:
         """The request with the text of its upstream Markdown documents, if it cannot read them."""
         if not self._texts or any(tool.name == "read" for tool in request.available_tools):

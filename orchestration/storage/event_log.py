@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
@@ -47,6 +48,8 @@ _RESTS = frozenset(
         RunError,
     }
 )
+logger = logging.getLogger(__name__)
+
 EVENTS_A_ROW = 200
 
 RECORDS: BodyReader[list[EventRecord]] = BodyReader(list[EventRecord])
@@ -235,15 +238,20 @@ class EventLog:
             self._batch.rows.append((Kind.ARTIFACT, row))
 
     def _take_approval(self, seq: int, event: ToolApproved) -> None:
-        self._decisions.decided(
-            event.node_id, event.tool_call_id, approval_id=event.approval_id, allow=True
-        )
+        self._decide(event, True)
 
     def _take_denial(self, seq: int, event: ToolDenied) -> None:
-        self._decisions.decided(
-            event.node_id,
-            event.tool_call_id,
-            approval_id=event.approval_id,
-            allow=False,
-            reason=event.reason,
-        )
+        self._decide(event, False, event.reason)
+
+    def _decide(self, event: ToolApproved | ToolDenied, allow: bool, reason: str = "") -> None:
+        try:
+            self._decisions.decided(
+                event.node_id,
+                event.tool_call_id,
+                approval_id=event.approval_id,
+                allow=allow,
+                reason=reason,
+            )
+        except StorageError as error:
+            # The run hears of it from the database itself, and ends.
+            logger.info("a decision was not kept: %s", error)

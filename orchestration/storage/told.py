@@ -16,6 +16,7 @@ from engine.vocabulary import events as ev
 from engine.vocabulary.effects import Step
 from engine.vocabulary.inputs import EngineInput, ModelReplied, ToolsFinished
 from engine.vocabulary.ports import ToolCatalog
+from engine.vocabulary.spending import BudgetDecided, BudgetWarning
 from orchestration.runs.event_hub import EventRecord
 from orchestration.storage.facts import CallEnd, RecordedRun
 from orchestration.storage.rebuilding import rebuilt_engine
@@ -40,6 +41,8 @@ _OF_THE_ENGINE = (
     ev.SubagentCompleted,
     ev.SubagentFailed,
     ev.UsageReported,
+    BudgetWarning,
+    BudgetDecided,
 )
 
 

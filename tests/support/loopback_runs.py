@@ -13,9 +13,10 @@ from engine.vocabulary.events import RunEvent, ToolCompleted
 from engine.vocabulary.ports import ModelPort
 from engine.vocabulary.report import NeedsInteraction, RunOutcome
 from engine.vocabulary.tools import JsonObject, ToolConcurrency, ToolDefinition, ToolTier
-from orchestration.runs.coordinator import RunCoordinator, RunSetup, RunTelling
+from orchestration.runs.coordinator import RunCoordinator
 from orchestration.runs.hosted_tools import HostedTools
 from orchestration.runs.limits import Budget
+from orchestration.runs.run_setup import RunSetup, RunTelling
 from orchestration.tools.registry import ToolRegistry
 from orchestration.tools.runner import ToolRunner
 from orchestration.tools.tool import Tool, ToolContext, ToolOutput, services_in

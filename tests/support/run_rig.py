@@ -14,13 +14,14 @@ from engine.vocabulary.requests import AgentRequest
 from engine.vocabulary.spending import SpendingLimits
 from engine.vocabulary.tools import JsonObject, ToolConcurrency, ToolDefinition, ToolTier
 from orchestration.backend import Backend
-from orchestration.runs.coordinator import RunCoordinator, RunSetup, RunTelling
+from orchestration.runs.coordinator import RunCoordinator
 from orchestration.runs.event_hub import EventRecord
 from orchestration.runs.hosted_tools import HostedTools
 from orchestration.runs.invocation import Price
 from orchestration.runs.journal import MemoryJournal
 from orchestration.runs.limits import Budget
 from orchestration.runs.requests import RunOverrides, RunRequest
+from orchestration.runs.run_setup import RunSetup, RunTelling
 from orchestration.runs.view_values import RunStatus
 from orchestration.settings.data_folder import quirks_file, secrets_file
 from orchestration.settings.model import Settings

@@ -11,9 +11,10 @@ from engine.graph.workflow import Workflow
 from engine.vocabulary.inputs import Entrypoint
 from engine.vocabulary.report import RunOutcome
 from engine.vocabulary.tools import ToolCall, ToolTier
-from orchestration.runs.coordinator import RunCoordinator, RunSetup, RunTelling
+from orchestration.runs.coordinator import RunCoordinator
 from orchestration.runs.event_hub import EventRecord
 from orchestration.runs.limits import Budget
+from orchestration.runs.run_setup import RunSetup, RunTelling
 from orchestration.storage.connections import Location
 from orchestration.storage.database import Database
 from orchestration.storage.event_log import EventLog
