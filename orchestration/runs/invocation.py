@@ -157,8 +157,10 @@ class ModelInvocation:
 
     def _priced(self, request: AgentRequest, reply: _Reply) -> _Reply:
         """The reply with what it cost, where that is known."""
+        if self._price is None:
+            return reply
         usage = getattr(reply, "usage", None)
-        if usage is None or self._price is None:
+        if usage is None:
             return reply
         cost = self._price(request.provider_id, request.model, usage)
         if cost is None:
