@@ -236,10 +236,10 @@ async def measure(samples: int, forced_samples: int) -> tuple[list[frozenset[str
     return needed, completed
 
 
-def rows(needed: list[frozenset[str] | None]) -> list[tuple[str, int, int]]:
+def rows(needed: list[frozenset[str] | None]) -> list[tuple[str, int, int | str]]:
     """For each rung: completed with it and all above it, and with all but it."""
     fitting = [each for each in needed if each is not None]
-    table = [(STRICT, sum(not each for each in fitting), len(fitting))]
+    table: list[tuple[str, int, int | str]] = [(STRICT, sum(not e for e in fitting), "-")]
     for at, rung in enumerate(RUNGS):
         so_far = sum(each <= set(RUNGS[: at + 1]) for each in fitting)
         table.append((rung, so_far, sum(rung not in each for each in fitting)))
@@ -256,9 +256,12 @@ def main() -> int:
     needed, completed = asyncio.run(measure(options.samples, options.forced))
     total, forced_total = len(needed), options.forced * len(NODES)
     bar = " | " if options.markdown else "  "
-    print(bar.join(("| rung" if options.markdown else "rung", "up to it", "all but it")))
+    before, after = ("| ", " |") if options.markdown else ("", "")
+    print(f"{before}{bar.join(('rung', 'up to it', 'all but it'))}{after}")
+    if options.markdown:
+        print("|---|---|---|")
     for rung, so_far, without in rows(needed):
-        print(f"{'| ' if options.markdown else ''}{rung}{bar}{so_far} of {total}{bar}{without}")
+        print(f"{before}{rung}{bar}{so_far} of {total}{bar}{without}{after}")
     print(f"with the call forced: {completed} of {forced_total}")
     return 0
 
