@@ -6,7 +6,7 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QSyntaxHighlighter, QTextCharFormat, QTextDocument
+from PySide6.QtGui import QFontDatabase, QSyntaxHighlighter, QTextCharFormat, QTextDocument
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -143,18 +143,18 @@ class ComparisonView(QWidget):
         head.addWidget(self.title, 1)
         outputs = QFrame(self)
         pair = QHBoxLayout(outputs)
-        pair.setContentsMargins(0, 0, 0, 0)
+        pair.setContentsMargins(8, 0, 0, 0)
         pair.setSpacing(8)
         for side in self.sides:
             pair.addWidget(side, 1)
         split = QSplitter(Qt.Orientation.Horizontal, self)
-        split.setHandleWidth(9)
+        split.setHandleWidth(1)
         split.setChildrenCollapsible(False)
         split.addWidget(self.nodes)
         split.addWidget(outputs)
-        split.setStretchFactor(0, 2)
-        split.setStretchFactor(1, 3)
-        split.setSizes([400, 600])
+        split.setStretchFactor(0, 3)
+        split.setStretchFactor(1, 2)
+        split.setSizes([590, 410])
         self.differences.setContentsMargins(6, 0, 6, 4)
         box = QVBoxLayout(self)
         box.setContentsMargins(12, 0, 10, 10)
@@ -186,6 +186,9 @@ class _Side(QPlainTextEdit):
         self.setReadOnly(True)
         self.setTabChangesFocus(True)
         self.setAccessibleName(name)
+        font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+        font.setPixelSize(12)
+        self.setFont(font)
         self._tint = _Tint(self.document())
 
     def show_lines(self, lines: list[str], marked: frozenset[int], theme: Theme) -> None:
@@ -217,7 +220,8 @@ def _whole(run: StoredRun, seconds: float) -> str:
 def _figures(node: NodeFigures | None) -> str:
     if node is None:
         return "not there"
-    parts = [status_style(node.status).label]
+    is_done = node.status == "completed" and node.seconds is not None
+    parts = [] if is_done else [status_style(node.status).label]
     if node.seconds is not None:
         parts.append(duration_text(node.seconds))
     tokens = tokens_text(node.tokens_in, node.tokens_out)

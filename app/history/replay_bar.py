@@ -80,8 +80,8 @@ class ReplayBar(QFrame):
         self.play = self._tool("Play (Space)")
         self.fork = QPushButton("Fork here…", self)
         self.resume = QPushButton("Resume", self)
-        self.leave = QPushButton("Leave Replay", self)
-        for button in (self.fork, self.resume, self.leave):
+        self.leave = self._tool("Leave the replay (Escape)")
+        for button in (self.fork, self.resume):
             button.setAutoDefault(False)
         self._lay_out()
         self._connect()
@@ -99,7 +99,9 @@ class ReplayBar(QFrame):
             return
         session.moved.connect(self._show_moment)
         session.playing_changed.connect(self._dress)
-        self.name.setText(f"Replay of {session.run.name}")
+        self.name.setText("Replay")
+        self.name.full_tip = f"Replay of {session.run.name}"
+        self.setAccessibleName(self.name.full_tip)
         why_not = offers([session.run])["resume"].why_not
         self.resume.setEnabled(not why_not)
         self.resume.setToolTip(why_not or "Go on with this run")
@@ -125,14 +127,13 @@ class ReplayBar(QFrame):
         row = QHBoxLayout(self)
         row.setContentsMargins(14, 5, 10, 5)
         row.setSpacing(4)
-        self.name.setMaximumWidth(220)
         row.addWidget(self.name)
         row.addSpacing(6)
         for button in (self.play_back, self.step_back, self.step_on, self.play):
             row.addWidget(button)
         row.addSpacing(4)
         self.slider.setMinimumWidth(90)
-        row.addWidget(self.slider, 3)
+        row.addWidget(self.slider, 1)
         row.addSpacing(6)
         row.addWidget(self.number)
         row.addSpacing(4)
@@ -196,4 +197,5 @@ class ReplayBar(QFrame):
         self.play.setIcon(icons.icon("pause" if direction > 0 else "play", "text"))
         self.play_back.setIcon(icons.icon("pause" if direction < 0 else "play-back", "text"))
         self.step_on.setIcon(icons.icon("step", "text"))
+        self.leave.setIcon(icons.icon("close"))
         self.step_back.setIcon(icons.icon("step-back", "text"))

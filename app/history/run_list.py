@@ -92,6 +92,7 @@ class RunList(QWidget):
         self.search.setPlaceholderText("Search runs")
         self.search.setAccessibleName("Search runs")
         self.search.setClearButtonEnabled(True)
+        self.search.setMinimumWidth(130)
         self.search.setMaximumWidth(260)
         self._status = ""
         self._is_all = False
@@ -221,7 +222,7 @@ class RunList(QWidget):
         bar = QHBoxLayout()
         bar.setContentsMargins(4, 2, 4, 6)
         bar.setSpacing(6)
-        bar.addWidget(self.search, 1)
+        bar.addWidget(self.search, 3)
         bar.addWidget(self.status)
         bar.addWidget(self.scope)
         bar.addStretch(1)

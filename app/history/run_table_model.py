@@ -15,7 +15,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QGuiApplication, QPainter, QPixmap
+from PySide6.QtGui import QGuiApplication, QIcon, QPainter, QPixmap
 
 from app.history.run_words import (
     RunLook,
@@ -55,7 +55,7 @@ class RunTableModel(QAbstractTableModel):
         self._runs: list[StoredRun] = []
         self._has_more = False
         self._is_fetching = False
-        self._marks: dict[tuple[str, str], QPixmap] = {}
+        self._marks: dict[tuple[str, str], QIcon] = {}
         theme.changed.connect(self._restyle)
 
     def show_runs(self, runs: Sequence[StoredRun], *, has_more: bool) -> None:
@@ -183,10 +183,10 @@ class RunTableModel(QAbstractTableModel):
             return f"{run.name}\n{run.run_id}{fork}"
         return self._text(run, column)
 
-    def _mark(self, look: RunLook) -> QPixmap:
+    def _mark(self, look: RunLook) -> QIcon:
         key = (look.mark, look.color)
-        pixmap = self._marks.get(key)
-        if pixmap is None:
+        icon = self._marks.get(key)
+        if icon is None:
             ratio = QGuiApplication.primaryScreen().devicePixelRatio()
             pixmap = QPixmap(round(14 * ratio), round(14 * ratio))
             pixmap.setDevicePixelRatio(ratio)
@@ -196,8 +196,10 @@ class RunTableModel(QAbstractTableModel):
             color = self._theme.tokens.color(look.color)
             paint_mark(painter, QPointF(7, 7), 12, look.mark, color)
             painter.end()
-            self._marks[key] = pixmap
-        return pixmap
+            icon = QIcon(pixmap)
+            icon.addPixmap(pixmap, QIcon.Mode.Selected)  # else it is tinted in chosen rows
+            self._marks[key] = icon
+        return icon
 
     def _restyle(self) -> None:
         self._marks = {}

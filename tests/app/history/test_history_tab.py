@@ -257,8 +257,8 @@ def test_two_runs_are_compared_side_by_side(driver: WindowDriver, qt_loop: QtLoo
         ]
         assert rows[1] == [
             "Clarify idea",
-            "Done · 6 s · 640 tokens",
-            "Done · 6 s · 640 tokens",
+            "6 s · 640 tokens",
+            "6 s · 640 tokens",
             "Same",
         ]
         assert [row[3] for row in rows] == ["", "Same", "Different", ""]
