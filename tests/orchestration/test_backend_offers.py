@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 from orchestration.backend import Backend
@@ -11,7 +12,7 @@ from orchestration.composition import open_backend
 from orchestration.settings.data_folder import agents_file
 
 
-def opened(data_dir: Path, settings: dict[str, object], **env: str) -> Backend:
+def opened(data_dir: Path, settings: Mapping[str, object], **env: str) -> Backend:
     data_dir.mkdir(parents=True, exist_ok=True)
     (data_dir / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
     return open_backend(data_dir, env=env)

@@ -11,6 +11,7 @@ from engine.graph.workflow import Workflow
 from engine.vocabulary import events as ev
 from engine.vocabulary.errors import PermanentFailure, TransientFailure
 from engine.vocabulary.messages import Usage
+from engine.vocabulary.recovery import UncertainCall
 from engine.vocabulary.report import PendingApproval, PendingInput
 from orchestration.errors import RunRefused
 from orchestration.headless import ApprovalRule, Asker, HeadlessResult, run_headless
@@ -210,10 +211,13 @@ def test_prepared_decisions_come_before_the_rule(
 def test_a_person_who_is_there_is_asked_what_nobody_prepared(data_dir: Path) -> None:
     asked: list[str] = []
 
-    async def person(pending: PendingInput | PendingApproval) -> str | ApprovalAnswer | None:
+    async def person(
+        pending: PendingInput | PendingApproval | UncertainCall,
+    ) -> str | ApprovalAnswer | None:
         if isinstance(pending, PendingInput):
             asked.append(pending.question)
             return "blue"
+        assert isinstance(pending, PendingApproval)
         asked.append(pending.tool_call.name)
         return ApprovalAnswer(allow=True)
 
@@ -224,7 +228,7 @@ def test_a_person_who_is_there_is_asked_what_nobody_prepared(data_dir: Path) -> 
 
 
 def test_a_person_who_does_not_answer_leaves_the_run_paused(data_dir: Path) -> None:
-    async def person(pending: PendingInput | PendingApproval) -> None:
+    async def person(pending: PendingInput | PendingApproval | UncertainCall) -> None:
         return None
 
     script = {"a": [ask("Which?")], "b": [WRITE]}

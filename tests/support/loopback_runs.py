@@ -139,8 +139,10 @@ def play_run(
     flow: Workflow = ONE_NODE,
 ) -> Played:
     """Run a workflow to where it stops, on these answers."""
-    is_function = callable(answers)
-    server = LoopbackServer(answer_with=answers) if is_function else LoopbackServer(*list(answers))
+    if isinstance(answers, Sequence):
+        server = LoopbackServer(*answers)
+    else:
+        server = LoopbackServer(answer_with=answers)
 
     async def run() -> Played:
         pool = ProviderPool()
