@@ -134,6 +134,14 @@ QLineEdit {{
 QLineEdit[kind="inline"] {{ padding: 0 5px; min-height: 22px; }}
 QLineEdit:focus {{ border: 1px solid {c("accent")}; }}
 QLineEdit:disabled {{ color: {c("text_second")}; background: transparent; }}
+QSpinBox {{
+    background: {c("raised")}; color: {c("text")}; border: 1px solid {c("line_strong")};
+    border-radius: {RADIUS_FIELD}px; padding: 4px 8px; min-height: 18px;
+    selection-background-color: {c("accent")}; selection-color: {c("on_accent")};
+}}
+QSpinBox:focus {{ border: 1px solid {c("accent")}; }}
+QSpinBox:disabled {{ color: {c("text_second")}; background: transparent; }}
+QSpinBox::up-button, QSpinBox::down-button {{ width: 0; border: none; }}
 QComboBox {{
     background: {c("raised")}; color: {c("text")}; border: 1px solid {c("line_strong")};
     border-radius: {RADIUS_FIELD}px; padding: 4px 24px 4px 8px; min-height: 18px;
