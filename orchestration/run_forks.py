@@ -85,7 +85,7 @@ def _past(
     if point.seq is not None:
         count = told_until(steps, records, point.seq)
     elif point.node_id is not None:
-        count = place_of_turn(taken, point.node_id, point.turn or 1)
+        count = place_of_turn(taken, point.node_id, 1 if point.turn is None else point.turn)
     else:
         count = len(taken)
     inputs, first = taken[:count], count

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -195,6 +195,7 @@ def scripted_backend(
     data_dir: Path,
     settings: Settings | None = None,
     tools: Iterable[Tool] | None = None,
+    env: Mapping[str, str] | None = None,
 ) -> Backend:
     """A backend in which every provider is a scripted model; by default it has two tools.
 
@@ -206,7 +207,7 @@ def scripted_backend(
     return Backend(
         Surroundings(
             data_dir=data_dir,
-            env={"OPENAI_API_KEY": "sk-test"},
+            env={"OPENAI_API_KEY": "sk-test"} if env is None else env,
             settings=settings or Settings(),
             secrets=FileSecrets(secrets_file(data_dir)),
             quirks=QuirkStore(quirks_file(data_dir)),

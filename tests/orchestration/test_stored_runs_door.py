@@ -1,0 +1,399 @@
+"""Stored runs through the door: taken up, replayed, forked, compared, and looked after."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.graph.serialization import dump_workflow
+from engine.graph.workflow import Workflow
+from engine.vocabulary.errors import NodeNotActive, NoNodeAwaiting, NotUncertain
+from engine.vocabulary.messages import UserMessage
+from engine.vocabulary.recovery import UncertainChoice
+from engine.vocabulary.report import NeedsInteraction, RunCompleted
+from engine.vocabulary.requests import AgentRequest
+from orchestration.backend import Backend
+from orchestration.errors import NoContinuableRun, RunAlreadyActive, RunStillActive, UserError
+from orchestration.run_keeping import EDITED_SINCE
+from orchestration.runs.stored import ForkChanges, RunQuery
+from orchestration.runs.view_values import RunStatus
+from orchestration.storage.errors import HoldsSecret, RunAlreadyStored, RunIsDriven, RunNotStored
+from tests.support.engine_driver import ASKING, workflow
+from tests.support.run_rig import request_of, run_async, scripted_backend
+from tests.support.scripted_model import Held, Scripted, ScriptedModel, ask, summary, use
+
+CHAIN = workflow([("a", "b")], agents={"a": ASKING})
+CAREFUL = workflow(nodes=["a"], defaults={"tools": {"approvalMode": "always_ask"}})
+
+
+def asking_script(request: AgentRequest) -> Scripted:
+    """Node `a` asks and repeats the answer, `b` says what it got."""
+    said = [item for item in request.transcript if isinstance(item, UserMessage)]
+    if request.node_id == "b":
+        return summary(f"b of {request.model}: {request.task_prompt}")
+    return summary(said[-1].content) if said else ask("What now?")
+
+
+async def paused(backend: Backend, flow: Workflow = CHAIN, **more: Any) -> str:
+    """A run that waits for a person."""
+    run_id = await backend.start_run(request_of(flow, "go", **more))
+    assert isinstance(await backend.settled(run_id), NeedsInteraction)
+    return run_id
+
+
+async def completed(backend: Backend, answer: str = "first") -> str:
+    run_id = await paused(backend)
+    await backend.answer(run_id, "a", answer)
+    assert isinstance(await backend.settled(run_id), RunCompleted)
+    return run_id
+
+
+def test_a_question_is_back_with_its_id_another_day(data_dir: Path) -> None:
+    async def body() -> None:
+        first = scripted_backend(asking_script, data_dir)
+        run_id = await paused(first)
+        (question,) = first.view(run_id).pending_inputs.values()
+        await first.aclose()
+
+        second = scripted_backend(asking_script, data_dir)
+        (stored,) = await second.runs()
+        assert (stored.run_id, stored.name, stored.status) == (run_id, "go", RunStatus.PAUSED)
+        assert await second.resume_run(run_id) == run_id
+        outcome = await second.settled(run_id)
+        assert isinstance(outcome, NeedsInteraction)
+        assert [asked.pause_id for asked in outcome.inputs] == [question.pause_id]
+        await second.answer(run_id, "a", "later", question.pause_id)
+        assert isinstance(await second.settled(run_id), RunCompleted)
+        assert second.view(run_id).outputs["a"] == {"summary": "later"}
+        (stored,) = await second.runs(RunQuery(statuses=frozenset({RunStatus.COMPLETED})))
+        assert stored.run_id == run_id
+        with pytest.raises(NoContinuableRun):
+            await second.resume_run(run_id)
+        await second.aclose()
+
+    run_async(body)
+
+
+def test_an_approval_is_back_with_its_id_and_nothing_had_run(data_dir: Path) -> None:
+    turn = use(("write", {"path": "x", "content": "y"}))
+
+    def script(request: AgentRequest) -> Scripted:
+        return turn if not list(request.transcript) else summary("done")
+
+    async def body() -> None:
+        first = scripted_backend(script, data_dir)
+        run_id = await paused(first, CAREFUL)
+        (asked,) = first.view(run_id).pending_approvals
+        await first.aclose()
+
+        second = scripted_backend(script, data_dir)
+        await second.resume_run(run_id)
+        outcome = await second.settled(run_id)
+        assert isinstance(outcome, NeedsInteraction)
+        assert [approval.approval_id for approval in outcome.approvals] == [asked]
+        assert not (data_dir / "written" / "x").exists()
+        await second.decide(run_id, asked, True)
+        assert isinstance(await second.settled(run_id), RunCompleted)
+        assert (data_dir / "written" / "x").read_text() == "y"
+        on = await paused(second, CAREFUL)
+        with pytest.raises(NotUncertain):
+            await second.settle_uncertain(on, "nothing", UncertainChoice.SKIP)
+        await second.aclose()
+
+    run_async(body)
+
+
+def test_a_run_goes_on_with_a_message_to_the_node_that_waits(data_dir: Path) -> None:
+    async def body() -> None:
+        first = scripted_backend(asking_script, data_dir)
+        run_id = await paused(first)
+        await first.aclose()
+
+        second = scripted_backend(asking_script, data_dir)
+        with pytest.raises(NodeNotActive):
+            await second.resume_run(run_id, message="x", node_id="b")
+        await second.resume_run(run_id, message="said at once")
+        assert isinstance(await second.settled(run_id), RunCompleted)
+        assert second.view(run_id).outputs["a"] == {"summary": "said at once"}
+        texts = [entry.content for entry in second.view(run_id).chat["a"]]
+        assert "said at once" in texts
+        await second.aclose()
+
+    run_async(body)
+
+
+def test_a_message_to_nobody_in_particular_needs_one_node_that_takes_it(data_dir: Path) -> None:
+    async def body() -> None:
+        both = workflow(nodes=["a", "c"], defaults=ASKING)
+        first = scripted_backend(asking_script, data_dir)
+        run_id = await paused(first, both)
+        await first.aclose()
+
+        second = scripted_backend(asking_script, data_dir)
+        with pytest.raises(NoNodeAwaiting):
+            await second.resume_run(run_id, message="x")
+        await second.resume_run(run_id, message="x", node_id="c")
+        await second.settled(run_id)
+        assert second.view(run_id).outputs == {"c": {"summary": "x"}}
+        await second.aclose()
+
+    run_async(body)
+
+
+def test_the_recorded_workflow_is_used_and_that_it_was_edited_is_said(
+    data_dir: Path, tmp_path: Path
+) -> None:
+    source = tmp_path / "flow.json"
+    source.write_text(dump_workflow(CHAIN))
+
+    async def body() -> None:
+        first = scripted_backend(asking_script, data_dir)
+        run_id = await paused(first, source=source)
+        await first.aclose()
+        edited = workflow([("a", "b"), ("b", "c")], agents={"a": ASKING})
+        source.write_text(dump_workflow(edited))
+
+        second = scripted_backend(asking_script, data_dir)
+        await second.resume_run(run_id, message="x")
+        assert isinstance(await second.settled(run_id), RunCompleted)
+        view = second.view(run_id)
+        assert set(view.outputs) == {"a", "b"}
+        assert EDITED_SINCE in [entry.content for entry in view.chat["a"]]
+        await second.aclose()
+
+    run_async(body)
+
+
+def test_two_programs_do_not_drive_one_run(data_dir: Path) -> None:
+    async def body() -> None:
+        first = scripted_backend(asking_script, data_dir)
+        second = scripted_backend(asking_script, data_dir)
+        run_id = await paused(first)
+        with pytest.raises(RunIsDriven):
+            await second.resume_run(run_id)
+        with pytest.raises(RunStillActive):
+            await second.delete_run(run_id)
+        assert not await second.interrupted_runs()
+        await first.stop_run(run_id)
+        await first.settled(run_id)
+        await first.aclose()
+        await second.resume_run(run_id, message="x")
+        assert isinstance(await second.settled(run_id), RunCompleted)
+        await second.aclose()
+
+    run_async(body)
+
+
+def test_a_stopped_run_that_went_on_elsewhere_goes_on_from_there(data_dir: Path) -> None:
+    async def body() -> None:
+        first = scripted_backend(asking_script, data_dir)
+        run_id = await paused(first)
+        await first.stop_run(run_id)
+        await first.settled(run_id)
+
+        second = scripted_backend(asking_script, data_dir)
+        while any(run.driven_by for run in await second.runs()):
+            pass
+        await second.resume_run(run_id, message="over there")
+        await second.settled(run_id)
+        await second.aclose()
+
+        with pytest.raises(NoContinuableRun):
+            await first.continue_run(run_id)
+        await first.aclose()
+
+    run_async(body)
+
+
+def test_a_workflow_has_one_run_also_if_one_is_taken_up(data_dir: Path) -> None:
+    async def body() -> None:
+        first = scripted_backend(asking_script, data_dir)
+        run_id = await paused(first)
+        await first.aclose()
+        second = scripted_backend(asking_script, data_dir)
+        await paused(second)
+        with pytest.raises(RunAlreadyActive):
+            await second.resume_run(run_id)
+        await second.aclose()
+
+    run_async(body)
+
+
+def test_a_run_is_seen_as_it_was_after_any_event_without_a_provider(data_dir: Path) -> None:
+    async def body() -> None:
+        first = scripted_backend(asking_script, data_dir)
+        run_id = await completed(first)
+        live = first.view(run_id)
+        await first.aclose()
+
+        def silent(request: AgentRequest) -> Scripted:
+            raise AssertionError("a replay asked a model")
+
+        second = scripted_backend(silent, data_dir)
+        records = await second.stored_events(run_id)
+        assert [record.seq for record in records] == sorted({record.seq for record in records})
+        whole = await second.replay(run_id)
+        assert (whole.outputs, whole.status) == (live.outputs, RunStatus.COMPLETED)
+        assert not whole.active
+        asked = next(r.seq for r in records if type(r.event).__name__ == "NodeAwaitingInput")
+        then = await second.replay(run_id, asked)
+        assert list(then.pending_inputs) == ["a"]
+        assert not then.outputs
+        assert len(await second.stored_events(run_id, asked)) <= asked
+        with pytest.raises(RunNotStored):
+            await second.replay("nobody")
+        await second.aclose()
+
+    run_async(body)
+
+
+def test_a_fork_with_another_prompt_repeats_nothing_before_it(data_dir: Path) -> None:
+    async def body() -> None:
+        model = ScriptedModel(asking_script)
+        backend = scripted_backend(model, data_dir)
+        parent = await completed(backend)
+        before = len(model.requests)
+        fork = await backend.fork_run(
+            parent, node_id="b", turn=1, changes=ForkChanges(task_prompt="Other task.")
+        )
+        assert isinstance(await backend.settled(fork), RunCompleted)
+        assert [request.node_id for request in model.requests[before:]] == ["b"]
+        view = backend.view(fork)
+        assert view.outputs["a"] == {"summary": "first"}
+        assert "Other task." in view.outputs["b"]["summary"]
+        (stored,) = [run for run in await backend.runs() if run.run_id == fork]
+        assert stored.parent_id == parent
+        assert stored.fork_seq is not None
+        compared = await backend.compare_runs(parent, fork)
+        same = {node.node_id: node.has_same_output for node in compared.nodes}
+        assert same == {"a": True, "b": False}
+        assert any("b" in sentence.lower() for sentence in compared.differences)
+        assert (await backend.replay(parent)).outputs["a"] == {"summary": "first"}
+        await backend.aclose()
+
+    run_async(body)
+
+
+def test_a_fork_with_another_answer_tells_it_as_if_it_had_been_said(data_dir: Path) -> None:
+    async def body() -> None:
+        model = ScriptedModel(asking_script)
+        backend = scripted_backend(model, data_dir)
+        parent = await completed(backend)
+        before = len(model.requests)
+        changes = ForkChanges(answer="second", model="larger")
+        fork = await backend.fork_run(parent, node_id="a", turn=2, changes=changes)
+        assert isinstance(await backend.settled(fork), RunCompleted)
+        asked = [(request.node_id, request.model) for request in model.requests[before:]]
+        assert asked == [("a", "larger"), ("b", "scripted")]
+        view = backend.view(fork)
+        assert view.outputs["a"] == {"summary": "second"}
+        texts = [entry.content for entry in view.chat["a"]]
+        assert "second" in texts
+        assert "first" not in texts
+        await backend.aclose()
+
+    run_async(body)
+
+
+def test_a_fork_with_another_tool_result_and_one_after_an_event(data_dir: Path) -> None:
+    flow = workflow(nodes=["a"], defaults={"tools": {"approvalMode": "yolo"}})
+
+    def script(request: AgentRequest) -> Scripted:
+        results = [item for item in request.transcript if hasattr(item, "result")]
+        if not results:
+            return use(("write", {"path": "x", "content": "y"}))
+        return summary(results[-1].result.content)
+
+    async def body() -> None:
+        model = ScriptedModel(script)
+        backend = scripted_backend(model, data_dir)
+        parent = await backend.start_run(request_of(flow, "go"))
+        await backend.settled(parent)
+        (call_id,) = backend.view(parent).tool_calls["a"]
+        before = len(model.requests)
+        changes = ForkChanges(tool_results={call_id: "something else"})
+        fork = await backend.fork_run(parent, node_id="a", turn=2, changes=changes)
+        await backend.settled(fork)
+        assert backend.view(fork).outputs["a"] == {"summary": "something else"}
+        assert len(model.requests) == before + 1
+
+        written = data_dir / "written" / "x"
+        written.unlink()
+        records = await backend.stored_events(parent)
+        proposed = next(r.seq for r in records if type(r.event).__name__ == "ToolCallProposed")
+        late = await backend.fork_run(parent, seq=proposed)
+        await backend.settled(late)
+        assert backend.view(late).outputs["a"] == {"summary": "wrote x"}
+        assert not written.exists(), "a call that had ended was made again"
+        await backend.aclose()
+
+    run_async(body)
+
+
+def test_a_fork_that_cannot_be_is_refused_and_nothing_is_stored(data_dir: Path) -> None:
+    async def body() -> None:
+        backend = scripted_backend(asking_script, data_dir)
+        parent = await completed(backend)
+        for where, changes in (
+            ({"node_id": "nobody"}, ForkChanges()),
+            ({"node_id": "b", "turn": 9}, ForkChanges()),
+            ({"node_id": "a", "turn": 0}, ForkChanges()),
+            ({"node_id": "b", "turn": 1}, ForkChanges(answer="x")),
+            ({"node_id": "a", "turn": 1}, ForkChanges(tool_results={"c": "x"})),
+            ({}, ForkChanges(answer="x")),
+        ):
+            with pytest.raises(UserError):
+                await backend.fork_run(parent, changes=changes, **where)
+        assert [run.run_id for run in await backend.runs()] == [parent]
+        await backend.aclose()
+
+    run_async(body)
+
+
+def test_stored_runs_are_renamed_handed_on_and_deleted(data_dir: Path, tmp_path: Path) -> None:
+    async def body() -> None:
+        backend = scripted_backend(asking_script, data_dir)
+        run_id = await completed(backend)
+        await backend.rename_run(run_id, "My run")
+        assert [run.name for run in await backend.runs(RunQuery("my run"))] == ["My run"]
+        parcel = tmp_path / "run.openflow-run"
+        await backend.export_run(run_id, parcel)
+        with pytest.raises(RunAlreadyStored):
+            await backend.import_run(parcel)
+        await backend.delete_run(run_id)
+        assert not await backend.runs()
+        assert await backend.import_run(parcel) == run_id
+        assert (await backend.replay(run_id)).outputs["a"] == {"summary": "first"}
+        assert await backend.prune_runs(most_bytes=0) == (run_id,)
+        leaky = await completed(backend, "my key is sk-test-of-eight")
+        backend = await reopened(backend, data_dir, "sk-test-of-eight")
+        with pytest.raises(HoldsSecret):
+            await backend.export_run(leaky, tmp_path / "leak")
+        assert not (tmp_path / "leak").exists()
+        await backend.aclose()
+
+    async def reopened(backend: Backend, folder: Path, key: str) -> Backend:
+        await backend.aclose()
+        return scripted_backend(asking_script, folder, env={"OPENAI_API_KEY": key})
+
+    run_async(body)
+
+
+def test_what_was_stopped_while_its_call_was_under_way_goes_on(data_dir: Path) -> None:
+    async def body() -> None:
+        held = Held(summary("never"))
+        first = scripted_backend(lambda request: held, data_dir)
+        run_id = await first.start_run(request_of(workflow(nodes=["a"])))
+        await held.begun.wait()
+        await first.aclose()
+        second = scripted_backend(lambda request: summary("now"), data_dir)
+        (stored,) = await second.runs()
+        assert stored.status is RunStatus.STOPPED
+        await second.resume_run(run_id)
+        assert isinstance(await second.settled(run_id), RunCompleted)
+        assert second.view(run_id).outputs["a"] == {"summary": "now"}
+        await second.aclose()
+
+    run_async(body)
