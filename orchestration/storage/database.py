@@ -369,7 +369,7 @@ class Database:
 
     def _release_leases(self) -> None:
         connection = self._connection
-        if connection is None or self._failure is not None:
+        if connection is None or not self.leases.holds_any:
             return
         try:
             with connection.begin():

@@ -32,10 +32,16 @@ def answered(request: AgentRequest) -> Scripted:
     return summary("ok") if list(request.transcript) else ask("What now?")
 
 
-async def come_true(condition: Callable[[], object]) -> None:
+async def come_true(backend: Backend, run_id: str, condition: Callable[[], object]) -> None:
+    """Wait for an event of the run after which the condition holds."""
+    events, told = backend.subscribe(run_id), asyncio.Event()
+    events.on_ready = told.set
     async with asyncio.timeout(PATIENCE_S):
         while not condition():
-            await asyncio.sleep(0.01)
+            await told.wait()
+            told.clear()
+            events.drain()
+    events.close()
 
 
 def test_a_writer_waits_for_the_one_before_and_says_why(data_dir: Path, tmp_path: Path) -> None:
@@ -43,7 +49,7 @@ def test_a_writer_waits_for_the_one_before_and_says_why(data_dir: Path, tmp_path
 
     async def body() -> None:
         held = Held(summary("first"))
-        script = {"first": held, "second": summary("second")}
+        script: dict[str, Scripted] = {"first": held, "second": summary("second")}
         backend = scripted_backend(lambda request: script[request.workflow_id], data_dir)
         first = await backend.start_run(request_of(named("first"), "one", cwd=tmp_path))
         await held.begun.wait()
@@ -53,13 +59,13 @@ def test_a_writer_waits_for_the_one_before_and_says_why(data_dir: Path, tmp_path
             request_of(named("second"), cwd=link, on_event=told.append)
         )
         view = backend.view(second)
-        await come_true(lambda: view.waiting_reason)
+        await come_true(backend, second, lambda: view.waiting_reason)
         assert view.waiting_reason == "waiting for run 'one', which works in this folder"
         with pytest.raises(FolderBusy, match="at work"):
             await backend.give_way(second)
         held.release.set()
         assert isinstance(await backend.settled(second), RunCompleted)
-        assert view.waiting_reason is None
+        assert not view.waiting_reason
         waits = [record.event for record in told if isinstance(record.event, RunWaiting)]
         assert [bool(event.reason) for event in waits] == [True, False]
         kinds = [type(record.event) for record in told]
@@ -98,7 +104,7 @@ def test_a_run_that_is_stopped_while_it_waits_ends_quietly(data_dir: Path, tmp_p
         second = await backend.start_run(
             request_of(named("second"), cwd=tmp_path, on_event=told.append)
         )
-        await come_true(lambda: backend.view(second).waiting_reason)
+        await come_true(backend, second, lambda: backend.view(second).waiting_reason)
         await backend.stop_run(second)
         assert isinstance(await backend.settled(second), RunCancelled)
         assert NodeStarted not in {type(record.event) for record in told}
@@ -119,18 +125,18 @@ def test_a_paused_run_gives_way_and_goes_on_in_its_turn(data_dir: Path, tmp_path
         await backend.settled(first)
         second = await backend.start_run(request_of(named("second"), "two", cwd=tmp_path))
         view = backend.view(second)
-        await come_true(lambda: view.waiting_reason)
+        await come_true(backend, second, lambda: view.waiting_reason)
         assert "let it give way" in str(view.waiting_reason)
         assert not held.begun.is_set()
 
         await backend.give_way(second)
         await held.begun.wait()
         await backend.answer(first, "a", "go")
-        await come_true(lambda: backend.view(first).waiting_reason)
+        await come_true(backend, first, lambda: backend.view(first).waiting_reason)
         assert "run 'two', which works" in str(backend.view(first).waiting_reason)
         held.release.set()
         assert isinstance(await backend.settled(second), RunCompleted)
-        await come_true(lambda: not backend.view(first).active)
+        await come_true(backend, first, lambda: not backend.view(first).active)
         assert backend.view(first).outputs["a"] == {"summary": "ok"}
         await backend.aclose()
 
@@ -145,7 +151,7 @@ def test_another_program_is_waited_for_too(data_dir: Path, tmp_path: Path) -> No
         await one.settled(first)
         second = await other.start_run(request_of(named("second"), cwd=tmp_path))
         view = other.view(second)
-        await come_true(lambda: view.waiting_reason)
+        await come_true(other, second, lambda: view.waiting_reason)
         assert "run 'one' of process" in str(view.waiting_reason)
         with pytest.raises(FolderBusy, match="another program"):
             await other.give_way(second)
