@@ -99,8 +99,9 @@ class Backend(HistoryDoor):
         return run.run_id
 
     async def stop_run(self, run_id: str) -> None:
-        """Stop a run; a run that is over stays as it is."""
+        """Stop a run, and see that this is kept; a run that is over stays as it is."""
         await self._runs.get(run_id).stop()
+        await self._keeper.written()
 
     async def continue_run(
         self, run_id: str, node_id: str | None = None, message: str = ""

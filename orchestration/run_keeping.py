@@ -197,6 +197,11 @@ class RunKeeper:
         parts = await self.store.events(run_id, until)
         return await asyncio.to_thread(lambda: view_of(recorded, workflow_of(recorded), parts))
 
+    async def written(self) -> None:
+        """Wait until everything so far outlives a kill of the program, unless nothing can."""
+        if self.database.failure is None:
+            await self.database.barrier()
+
     def forget(self, run_id: str) -> None:
         """Keep no more of a run that was let go."""
         kept = self._kept.pop(run_id, None)

@@ -3,51 +3,32 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from engine.graph.serialization import dump_workflow
-from engine.graph.workflow import Workflow
 from engine.vocabulary.errors import NodeNotActive, NoNodeAwaiting, NotUncertain
-from engine.vocabulary.messages import UserMessage
 from engine.vocabulary.recovery import UncertainChoice
 from engine.vocabulary.report import NeedsInteraction, RunCompleted
 from engine.vocabulary.requests import AgentRequest
 from orchestration.backend import Backend
-from orchestration.errors import NoContinuableRun, RunAlreadyActive, RunStillActive, UserError
+from orchestration.errors import (
+    NoContinuableRun,
+    RunAlreadyActive,
+    RunNotFound,
+    RunStillActive,
+)
 from orchestration.run_keeping import EDITED_SINCE
-from orchestration.runs.stored import ForkChanges, RunQuery
+from orchestration.runs.registry import RunRegistry
+from orchestration.runs.stored import RunQuery
 from orchestration.runs.view_values import RunStatus
 from orchestration.storage.errors import HoldsSecret, RunAlreadyStored, RunIsDriven, RunNotStored
 from tests.support.engine_driver import ASKING, workflow
 from tests.support.run_rig import request_of, run_async, scripted_backend
-from tests.support.scripted_model import Held, Scripted, ScriptedModel, ask, summary, use
+from tests.support.scripted_model import Held, Scripted, summary, use
+from tests.support.stored_door import CHAIN, asking_script, completed, paused
 
-CHAIN = workflow([("a", "b")], agents={"a": ASKING})
 CAREFUL = workflow(nodes=["a"], defaults={"tools": {"approvalMode": "always_ask"}})
-
-
-def asking_script(request: AgentRequest) -> Scripted:
-    """Node `a` asks and repeats the answer, `b` says what it got."""
-    said = [item for item in request.transcript if isinstance(item, UserMessage)]
-    if request.node_id == "b":
-        return summary(f"b of {request.model}: {request.task_prompt}")
-    return summary(said[-1].content) if said else ask("What now?")
-
-
-async def paused(backend: Backend, flow: Workflow = CHAIN, **more: Any) -> str:
-    """A run that waits for a person."""
-    run_id = await backend.start_run(request_of(flow, "go", **more))
-    assert isinstance(await backend.settled(run_id), NeedsInteraction)
-    return run_id
-
-
-async def completed(backend: Backend, answer: str = "first") -> str:
-    run_id = await paused(backend)
-    await backend.answer(run_id, "a", answer)
-    assert isinstance(await backend.settled(run_id), RunCompleted)
-    return run_id
 
 
 def test_a_question_is_back_with_its_id_another_day(data_dir: Path) -> None:
@@ -249,109 +230,6 @@ def test_a_run_is_seen_as_it_was_after_any_event_without_a_provider(data_dir: Pa
     run_async(body)
 
 
-def test_a_fork_with_another_prompt_repeats_nothing_before_it(data_dir: Path) -> None:
-    async def body() -> None:
-        model = ScriptedModel(asking_script)
-        backend = scripted_backend(model, data_dir)
-        parent = await completed(backend)
-        before = len(model.requests)
-        fork = await backend.fork_run(
-            parent, node_id="b", turn=1, changes=ForkChanges(task_prompt="Other task.")
-        )
-        assert isinstance(await backend.settled(fork), RunCompleted)
-        assert [request.node_id for request in model.requests[before:]] == ["b"]
-        view = backend.view(fork)
-        assert view.outputs["a"] == {"summary": "first"}
-        assert "Other task." in view.outputs["b"]["summary"]
-        (stored,) = [run for run in await backend.runs() if run.run_id == fork]
-        assert stored.parent_id == parent
-        assert stored.fork_seq is not None
-        compared = await backend.compare_runs(parent, fork)
-        same = {node.node_id: node.has_same_output for node in compared.nodes}
-        assert same == {"a": True, "b": False}
-        assert any("b" in sentence.lower() for sentence in compared.differences)
-        assert (await backend.replay(parent)).outputs["a"] == {"summary": "first"}
-        await backend.aclose()
-
-    run_async(body)
-
-
-def test_a_fork_with_another_answer_tells_it_as_if_it_had_been_said(data_dir: Path) -> None:
-    async def body() -> None:
-        model = ScriptedModel(asking_script)
-        backend = scripted_backend(model, data_dir)
-        parent = await completed(backend)
-        before = len(model.requests)
-        changes = ForkChanges(answer="second", model="larger")
-        fork = await backend.fork_run(parent, node_id="a", turn=2, changes=changes)
-        assert isinstance(await backend.settled(fork), RunCompleted)
-        asked = [(request.node_id, request.model) for request in model.requests[before:]]
-        assert asked == [("a", "larger"), ("b", "scripted")]
-        view = backend.view(fork)
-        assert view.outputs["a"] == {"summary": "second"}
-        texts = [entry.content for entry in view.chat["a"]]
-        assert "second" in texts
-        assert "first" not in texts
-        await backend.aclose()
-
-    run_async(body)
-
-
-def test_a_fork_with_another_tool_result_and_one_after_an_event(data_dir: Path) -> None:
-    flow = workflow(nodes=["a"], defaults={"tools": {"approvalMode": "yolo"}})
-
-    def script(request: AgentRequest) -> Scripted:
-        results = [item for item in request.transcript if hasattr(item, "result")]
-        if not results:
-            return use(("write", {"path": "x", "content": "y"}))
-        return summary(results[-1].result.content)
-
-    async def body() -> None:
-        model = ScriptedModel(script)
-        backend = scripted_backend(model, data_dir)
-        parent = await backend.start_run(request_of(flow, "go"))
-        await backend.settled(parent)
-        (call_id,) = backend.view(parent).tool_calls["a"]
-        before = len(model.requests)
-        changes = ForkChanges(tool_results={call_id: "something else"})
-        fork = await backend.fork_run(parent, node_id="a", turn=2, changes=changes)
-        await backend.settled(fork)
-        assert backend.view(fork).outputs["a"] == {"summary": "something else"}
-        assert len(model.requests) == before + 1
-
-        written = data_dir / "written" / "x"
-        written.unlink()
-        records = await backend.stored_events(parent)
-        proposed = next(r.seq for r in records if type(r.event).__name__ == "ToolCallProposed")
-        late = await backend.fork_run(parent, seq=proposed)
-        await backend.settled(late)
-        assert backend.view(late).outputs["a"] == {"summary": "wrote x"}
-        assert not written.exists(), "a call that had ended was made again"
-        await backend.aclose()
-
-    run_async(body)
-
-
-def test_a_fork_that_cannot_be_is_refused_and_nothing_is_stored(data_dir: Path) -> None:
-    async def body() -> None:
-        backend = scripted_backend(asking_script, data_dir)
-        parent = await completed(backend)
-        for where, changes in (
-            ({"node_id": "nobody"}, ForkChanges()),
-            ({"node_id": "b", "turn": 9}, ForkChanges()),
-            ({"node_id": "a", "turn": 0}, ForkChanges()),
-            ({"node_id": "b", "turn": 1}, ForkChanges(answer="x")),
-            ({"node_id": "a", "turn": 1}, ForkChanges(tool_results={"c": "x"})),
-            ({}, ForkChanges(answer="x")),
-        ):
-            with pytest.raises(UserError):
-                await backend.fork_run(parent, changes=changes, **where)
-        assert [run.run_id for run in await backend.runs()] == [parent]
-        await backend.aclose()
-
-    run_async(body)
-
-
 def test_stored_runs_are_renamed_handed_on_and_deleted(data_dir: Path, tmp_path: Path) -> None:
     async def body() -> None:
         backend = scripted_backend(asking_script, data_dir)
@@ -395,5 +273,64 @@ def test_what_was_stopped_while_its_call_was_under_way_goes_on(data_dir: Path) -
         assert isinstance(await second.settled(run_id), RunCompleted)
         assert second.view(run_id).outputs["a"] == {"summary": "now"}
         await second.aclose()
+
+    run_async(body)
+
+
+def test_a_stopped_run_is_stored_as_such_when_stopping_returns(data_dir: Path) -> None:
+    async def body() -> None:
+        first = scripted_backend(asking_script, data_dir)
+        run_id = await paused(first)
+        assert first.view(run_id).active
+        await first.stop_run(run_id)
+        other = scripted_backend(asking_script, data_dir)
+        (stored,) = await other.runs()
+        assert stored.status is RunStatus.STOPPED
+        await other.aclose()
+        await first.continue_run(run_id, "a", "after all")
+        assert isinstance(await first.settled(run_id), RunCompleted)
+        (stored,) = await first.runs()
+        assert stored.status is RunStatus.COMPLETED
+        await first.aclose()
+
+    run_async(body)
+
+
+def test_what_is_stored_at_the_start_names_the_run_and_resolves_its_nodes(data_dir: Path) -> None:
+    async def body() -> None:
+        backend = scripted_backend(asking_script, data_dir)
+        text = "  Write   a very long letter to somebody who will never read any of it, ever  "
+        run_id = await backend.start_run(request_of(CHAIN, text))
+        (stored,) = await backend.runs()
+        assert stored.run_id == run_id
+        assert stored.name == "Write a very long letter to somebody who will never read any…"
+        assert stored.driven_by
+        assert backend.view(run_id).active
+        await backend.settled(run_id)
+        compared = await backend.compare_runs(run_id, run_id)
+        assert compared.differences == ()
+        await backend.aclose()
+
+    run_async(body)
+
+
+def test_runs_that_make_room_can_still_be_taken_up(data_dir: Path) -> None:
+    async def body() -> None:
+        backend = scripted_backend(asking_script, data_dir)
+        backend._runs = RunRegistry(retained=2)
+        waits = await paused(backend, workflow(nodes=["a"], agents={"a": ASKING}))
+        stopped = [await stopped_run(backend, number) for number in range(3)]
+        assert backend.view(waits).active, "a run that is on made room"
+        with pytest.raises(RunNotFound):
+            backend.view(stopped[0])
+        await backend.resume_run(stopped[0], message="again")
+        assert isinstance(await backend.settled(stopped[0]), RunCompleted)
+        await backend.aclose()
+
+    async def stopped_run(backend: Backend, number: int) -> str:
+        flow = CHAIN.model_copy(update={"id": f"flow-{number}"})
+        run_id = await paused(backend, flow)
+        await backend.stop_run(run_id)
+        return run_id
 
     run_async(body)
