@@ -47,8 +47,9 @@ def call_model(run: RunContext, node: NodeState) -> None:
         deliver_queued(run, node)
     node.call += 1
     run.enter(node, NodePhase.CALLING)
-    if node.announced_attempt != node.attempt:
-        node.announced_attempt = node.attempt
+    attempt = node.attempt
+    if node.announced_attempt != attempt:
+        node.announced_attempt = attempt
         run.events.append(NodeQueued(node.id, facts.label))
         if run.agents:
             subagents.predeclare(run, node)

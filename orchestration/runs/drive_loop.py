@@ -283,6 +283,8 @@ class DriveLoop:
 
     def _with_context_window(self, event: UsageReported) -> UsageReported:
         window = self._context_window(event.model)
+        if window is None:
+            return event
         return UsageReported(event.node_id, event.usage, event.model, window, event.parent_id)
 
     def _call_model(self, effect: CallModel) -> None:

@@ -176,7 +176,7 @@ def _run_waiting(view: ViewState, event: ev.RunWaiting, time: float) -> None:
 
 def _node_completed(view: ViewState, event: ev.NodeCompleted, time: float) -> None:
     node_id, output = event.node_id, event.output
-    if view.actors.owner(node_id) is None:
+    if node_id in view.status_by_node or view.actors.owner(node_id) is None:
         view.outputs[node_id] = output
     if event.handoff is not None:
         view.handoffs[node_id] = event.handoff

@@ -178,15 +178,20 @@ class ViewState:
 
     def set_status(self, actor_id: str, status: NodeStatus) -> None:
         """Change the status of a node or a subagent; for the reducers."""
-        owner = self.actors.owner(actor_id)
-        if owner is not None:
+        by_node = self.status_by_node
+        # Most events are of nodes, and there are many: a look into one dictionary tells them.
+        old = by_node.get(actor_id)
+        if old is None and (owner := self.actors.owner(actor_id)) is not None:
             self.actors.set_status(actor_id, status)
-            if self.status_by_node.get(owner) in _OPEN:
+            if by_node.get(owner) in _OPEN:
                 self.settle_status(owner)
             return
-        old = self.status_by_node.get(actor_id, NodeStatus.IDLE)
-        self.status_by_node[actor_id] = status
-        self._busy += status.is_busy - old.is_busy
+        by_node[actor_id] = status
+        if status.is_busy:
+            if old is None or not old.is_busy:
+                self._busy += 1
+        elif old is not None and old.is_busy:
+            self._busy -= 1
 
     def settle_status(self, actor_id: str) -> None:
         """Give what has not ended the status that follows from what is open for it.
