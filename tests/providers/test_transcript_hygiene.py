@@ -94,7 +94,7 @@ def test_calls_and_results_are_paired_both_ways(wire: Wire, data: st.DataObject)
 def test_a_request_is_the_same_after_a_resume(wire: Wire, data: st.DataObject) -> None:
     items = data.draw(st.lists(item(wire), max_size=14))
     stored = msgspec.json.encode(items)
-    restored: list[TranscriptItem] = msgspec.json.decode(stored, type=list[TranscriptItem])
+    restored: Any = msgspec.json.decode(stored, type=list[TranscriptItem])
     context = MappingContext(SPEC)
     before = BODIES[wire](request_for(transcript=TranscriptView(items)), context)
     after = BODIES[wire](request_for(transcript=TranscriptView(restored)), context)
