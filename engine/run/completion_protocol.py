@@ -72,6 +72,8 @@ def interpret(turn: ModelTurn, request: AgentRequest) -> TurnOutcome:
         raise ModelCallError(_cut_off(turn, request))
     if not calls:
         return _words(turn, request)
+    if calls[0].name == SUBMIT_TOOL and len(calls) == 1:  # how most turns of most nodes end
+        return _submitted(calls[0], turn, request)
     names = [offered_name(call.name, request) for call in calls]
     if len(names) > 1 and not HARNESS_TOOLS.isdisjoint(names):
         raise ModelCallError(MixedToolTurn(tuple(names), turn.usage))
