@@ -104,7 +104,7 @@ def test_a_request_is_the_same_after_a_resume(wire: Wire, data: st.DataObject) -
 @pytest.mark.parametrize("wire", list(Wire))
 def test_sealed_reasoning_comes_first_in_its_message(wire: Wire) -> None:
     opaque = ReasoningPart("opaque", provider_id=SPEC.id, data=SEALED[wire])
-    items = [
+    items: list[TranscriptItem] = [
         AssistantMessage("I look."),
         Reasoning((opaque,)),
         AssistantMessage("Now I see."),
