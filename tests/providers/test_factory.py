@@ -47,7 +47,7 @@ from providers.factory import ProviderPool
 from providers.specs import SPECS
 pool = ProviderPool()
 ports = [pool.port(configured(spec, api_key="k")) for spec in SPECS.values()]
-slow = {"openai", "anthropic", "httpx2", "httpx", "pydantic", "json_repair", "jsonschema"}
+slow = {"openai", "anthropic", "httpx2", "httpx", "pydantic", "jsonschema"}
 print(len(ports), sorted(slow & set(sys.modules)))
 """
     assert in_a_new_process(code) == f"{len(SPECS)} []"
