@@ -14,7 +14,7 @@ PACKAGES = ("app", "orchestration", "providers", "engine")
 
 # Each takes a tenth of a second of CPU time to import, or far more.
 SLOW_TO_IMPORT = (
-    *("networkx", "jsonschema", "keyring", "sqlalchemy"),
+    *("networkx", "jsonschema", "keyring", "sqlalchemy", "alembic"),
     *("openai", "anthropic", "httpx2", "mcp", "xllamacpp"),
 )
 
