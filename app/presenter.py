@@ -139,13 +139,15 @@ class Presenter(QObject):
             more = f" and {len(at_work) - _MOST_NAMED} more" if len(at_work) > _MOST_NAMED else ""
             text = f"{plural(len(at_work), 'node')} at work: {named}{more}"
         else:
-            text = ""
+            text = session.view.waiting_reason or ""
         if queued and text:
             text += f" · {queued} queued"
         used = session.view.usage
         if text and used.tokens_out is not None:
             tokens = (used.tokens_in or 0) + used.tokens_out
             text += f" · {' · '.join(usage_texts(tokens, used.cost))} so far"
+        if text and self._window.document.workflow is not session.workflow:
+            text += " · edits count from the next run on"
         self._chat.show_activity(text)
 
     def _show_sidebar(self, sessions: Sequence[RunSession]) -> None:

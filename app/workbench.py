@@ -323,7 +323,7 @@ class Workbench(QObject):
             overrides = self._overrides.get(path, RunOverrides())
             # Runs of a project's workflow work in the folder of the project.
             cwd = await asyncio.to_thread(self._backend.library.run_folder, path)
-            request = RunRequest(workflow=workflow, text=text, overrides=overrides, cwd=cwd)
+            request = RunRequest(workflow, text, overrides, cwd=cwd, source=path)
             try:
                 run_id = await self._backend.start_run(request)
             except RunRefused as refusal:

@@ -82,6 +82,7 @@ def run(
         overrides=RunOverrides(provider, model, base_url, wire),
         allowance=Allowance(max_tokens, max_cost, max_time, max_turns),
         cwd=cwd,
+        source=file.absolute(),
     )
     prepared = prepared_answers(answers)
     keep_from_overwriting(events, file, answers, input_file)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QApplication
 
 from tests.support.qt_loop import QtLoop
@@ -22,6 +23,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if str(item.path).startswith(here):
             item.add_marker(pytest.mark.qt_log_ignore(*HARMLESS, extend=True))
+
+
+@pytest.fixture(autouse=True)
+def _windows_go_with_their_test(qapp: QApplication) -> Iterator[None]:
+    """Take down what a test has left on screen: a new style is laid over every widget there is."""
+    before = set(qapp.topLevelWidgets())
+    yield
+    for widget in qapp.topLevelWidgets():
+        if widget not in before:
+            widget.hide()
+            widget.deleteLater()
+    qapp.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
 
 
 @pytest.fixture

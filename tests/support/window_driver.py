@@ -139,9 +139,13 @@ class WindowDriver:
 
 
 def active_timers() -> list[QTimer]:
-    """Every timer that Python knows of and that runs."""
+    """Every timer that Python knows of and that goes on for ever; others end by themselves."""
     timers = [each for each in gc.get_objects() if isinstance(each, QTimer)]
-    return [timer for timer in timers if isValid(timer) and timer.isActive()]
+    return [
+        timer
+        for timer in timers
+        if isValid(timer) and timer.isActive() and not timer.isSingleShot()
+    ]
 
 
 def begin(run: FakeRun, node: str = "idea", label: str = "Clarify idea") -> None:
