@@ -80,14 +80,18 @@ def gather_loop(graph: Parents) -> Run:
     return run
 
 
-def workflow_of(graph: Parents) -> Workflow:
-    """The graph as a workflow of agents with equal prompts."""
+def workflow_of(graph: Parents, *, documents: bool = False) -> Workflow:
+    """The graph as a workflow of agents with equal prompts.
+
+    With `documents` each node writes a handoff document with a digest besides its output, as the
+    nodes of most workflows do; none of the other contenders has anything like it.
+    """
     agent = {
         "system_prompt": "You are careful.",
         "task_prompt": "Do your part.",
         "model": "no-op",
         "output_schema": SCHEMA,
-        "handoff": {"format": "json"},
+        "handoff": {"format": "json" if documents else "legacy"},
     }
     return Workflow.model_validate(
         {
@@ -126,9 +130,9 @@ class NoOpModel:
         return SUBMIT
 
 
-def openflow(graph: Parents, folder: Path, *, turns: int = 0) -> Run:
+def openflow(graph: Parents, folder: Path, *, turns: int = 0, documents: bool = False) -> Run:
     """OpenFlow's engine with everything around it that a real run has."""
-    workflow = workflow_of(graph)
+    workflow = workflow_of(graph, documents=documents)
 
     async def run() -> object:
         outcome = await run_whole(workflow, NoOpModel(turns), folder)

@@ -88,6 +88,7 @@ def child_graph(shape: str, count: int, folder: Path) -> dict[str, float]:
     runs = {
         "gather": contenders.gather_loop(graph),
         "openflow": contenders.openflow(graph, folder),
+        "documents": contenders.openflow(graph, folder, documents=True),
     }
     if find_spec("langgraph"):
         runs["langgraph"] = contenders.langgraph(graph)
@@ -167,9 +168,10 @@ def exponent(per_item: dict[str, float]) -> float:
 
 
 def measure_graphs(rounds: int) -> list[Check]:
-    """CPU a node against the loop and LangGraph."""
+    """CPU a node against the loop and LangGraph; for information, with a document a node too."""
     print(
-        f"\n{'graph':<14}{'gather':>10}{'openflow':>10}{'x gather':>10}{'langgraph':>11}{'x us':>8}"
+        f"\n{'graph':<14}{'gather':>10}{'openflow':>10}{'x gather':>10}{'documents':>11}"
+        f"{'x gather':>10}{'langgraph':>11}{'x us':>8}"
     )
     checks = []
     for shape, count in GRAPHS:
@@ -177,6 +179,8 @@ def measure_graphs(rounds: int) -> list[Check]:
         ratio, limit = ratio_of(results, "openflow", "gather"), TO_GATHER[shape]
         row = f"{shape + '-' + str(count):<14}{median_of(results, 'gather'):>9.1f}u"
         row += f"{median_of(results, 'openflow'):>9.1f}u{ratio:>10.2f}"
+        row += f"{median_of(results, 'documents'):>10.1f}u"
+        row += f"{ratio_of(results, 'documents', 'gather'):>10.2f}"
         if "langgraph" in results[0]:
             row += f"{median_of(results, 'langgraph'):>10.0f}u"
             row += f"{ratio_of(results, 'langgraph', 'openflow'):>8.1f}"
