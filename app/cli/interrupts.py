@@ -19,6 +19,9 @@ _ENDING = tuple(
 )
 
 
+_LOOK_UP_S = 0.1
+
+
 def run_until_interrupted(work: Coroutine[Any, Any, Result]) -> Result | None:
     """Run a coroutine in an event loop of its own.
 
@@ -32,10 +35,16 @@ def run_until_interrupted(work: Coroutine[Any, Any, Result]) -> Result | None:
     loop = runner.get_loop()
     task = loop.create_task(work)
 
+    def look_up() -> None:
+        # A signal that comes just before the loop falls asleep does not wake it: Python hears of
+        # it when it runs again, which without this could be never.
+        loop.call_later(_LOOK_UP_S, look_up)
+
     def cancel() -> None:
         if not loop.is_closed():
             loop.call_soon_threadsafe(task.cancel)
 
+    look_up()
     # The handlers outlast the loop: what keeps it from closing can be interrupted too.
     with _interrupts_handled(cancel), runner:
         return runner.run(_result_of(task))
