@@ -57,6 +57,14 @@ def pytest_configure() -> None:
     logging.getLogger().addHandler(_log)
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Name long bytes after their argument: packed data may hold the time of day, a name may not.
+
+    The processes that share the tests must all collect the same names.
+    """
+    return argname if isinstance(val, bytes) and len(val) > 20 else None
+
+
 def pytest_unconfigure() -> None:
     """Take the guards away."""
     logging.getLogger().removeHandler(_log)
