@@ -19,6 +19,8 @@ class ChatIntents(QObject):
         demo_wanted: The workflow is to run on the demo model.
         node_shown: Id of a node that is to be shown on the canvas.
         composer_wanted: Id of a node that is to be answered in the composer.
+        file_opened: A path as the conversation names it (absolute, or below the folder of the
+            run), and the line that is meant, from 1; 0 where none is named.
         refused: The last wish could not be fulfilled; cards can be used again.
     """
 
@@ -31,4 +33,5 @@ class ChatIntents(QObject):
     demo_wanted = Signal()
     node_shown = Signal(str)
     composer_wanted = Signal(str)
+    file_opened = Signal(str, int)
     refused = Signal()
