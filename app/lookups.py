@@ -1,4 +1,4 @@
-"""What looks at the open workflow without running it: find and replace, comparing, the tour."""
+"""What looks at the open workflow without running it: find and replace, its undo list, the tour."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from app.diff_view import DiffView
     from app.find_panel import FindPanel
     from app.tour import Tour
+    from app.undo_history import UndoHistory
 
 Do = Callable[[Coroutine[Any, Any, None], str], None]
 _SAVED, _FILE = "saved", "file"
@@ -35,6 +36,7 @@ class Lookups(QObject):
         self._do = do
         self._find: FindPanel | None = None
         self._tour: Tour | None = None
+        self._undo_history: UndoHistory | None = None
         self.empty = EmptyCanvas(window)
         self.targets = ChoicePopup(window.theme, window, "Compare with", width=460)
         self.targets.chosen.connect(self._on_target)
@@ -57,12 +59,22 @@ class Lookups(QObject):
             self._tour = Tour(self._window)
         return self._tour
 
+    @property
+    def undo_history(self) -> UndoHistory:
+        """The panel that lists every step."""
+        if self._undo_history is None:
+            from app.undo_history import UndoHistory
+
+            self._undo_history = UndoHistory(self._window)
+        return self._undo_history
+
     def act(self, action_id: str) -> bool:
         """Do what an action asks for; tells whether it is one of these."""
         handlers: dict[str, Callable[[], None]] = {
             "find": self._ask_find,
             "compare": self._ask_target,
             "tour": self._begin_tour,
+            "undo_history": self._ask_undo_history,
         }
         handler = handlers.get(action_id)
         if handler is not None:
@@ -82,6 +94,10 @@ class Lookups(QObject):
     def _ask_find(self) -> None:
         if self._window.document.workflow is not None:
             self.find.ask()
+
+    def _ask_undo_history(self) -> None:
+        if self._window.document.workflow is not None:
+            self.undo_history.ask()
 
     def _begin_tour(self) -> None:
         self.tour.begin()
