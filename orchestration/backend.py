@@ -11,7 +11,6 @@ from engine.graph.workflow import Workflow
 from engine.vocabulary.inputs import RuntimePatch
 from engine.vocabulary.report import RunOutcome
 from orchestration.errors import EditNotUndone
-from orchestration.history_door import HistoryDoor
 from orchestration.library.library import Library
 from orchestration.runs.event_hub import Subscription
 from orchestration.runs.preparation import connection_to, problems
@@ -22,13 +21,14 @@ from orchestration.settings.data_folder import agents_file
 from orchestration.settings.model import Limits
 from orchestration.settings.provider_choice import Readiness, readiness
 from orchestration.settings.readiness import Providers, ProviderStatus
+from orchestration.steering_door import SteeringDoor
 from orchestration.surroundings import Surroundings
 from orchestration.tools.file_edits.edit_log import RevertRefused, RevertReport
 from orchestration.workflow_catalog import create_workflow, open_workflow
 from providers.factory import EndpointReport
 
 
-class Backend(HistoryDoor):
+class Backend(SteeringDoor):
     """Runs workflows. Belongs to the thread of one event loop; see `open_backend`.
 
     A wish that does not fit the state of its run raises an `InteractionError` of the engine's

@@ -36,6 +36,7 @@ from engine.vocabulary.inputs import (
     RuntimePatch,
 )
 from engine.vocabulary.messages import AssistantMessage, Attachment, UserMessage
+from engine.vocabulary.reconfiguration import NodeReconfigured
 from engine.vocabulary.report import PendingInput, RunCancelled
 from engine.vocabulary.spending import SpentLimit
 
@@ -331,6 +332,7 @@ def _queued(run: RunContext, message_id: str) -> QueuedMessage:
 def patch_node(run: RunContext, node: NodeState, patched: NodePatched) -> None:
     """Merge a change of settings field by field; it counts from the next request on."""
     old, new = node.patch, patched.patch
+    run.events.append(NodeReconfigured(node.id, new))
     if new.model:
         node.window = 0  # until the new model has replied
     if old is None:

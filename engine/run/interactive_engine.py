@@ -48,6 +48,7 @@ from engine.vocabulary.inputs import (
 from engine.vocabulary.messages import Attachment, TurnOutcome
 from engine.vocabulary.ports import Entropy, ToolCatalog
 from engine.vocabulary.report import NeedsInteraction, Retryable
+from engine.vocabulary.spending import Allowance
 from engine.vocabulary.tools import NO_EFFECTS, CallInspection, ToolEffects, ToolResult
 
 _NO_AGENTS: Mapping[str, CallableAgent] = MappingProxyType({})
@@ -156,6 +157,10 @@ class InteractiveEngine:
     def state_of(self, node_id: str) -> NodeState:
         """The state of a node or a subagent, to be read only."""
         return self._node(node_id)
+
+    def allowed(self, node_id: str = "") -> Allowance:
+        """What a node, or the whole run, may use up, with what a person has added since."""
+        return spending.allowed(self._run, self._node(node_id) if node_id else None)
 
     def require_movable(self, node_id: str) -> None:
         """Check that a message would let the node go on: it waits, failed or was interrupted.

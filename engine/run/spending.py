@@ -172,6 +172,17 @@ def spent_of(run: RunContext, limit: SpentLimit) -> Spent:
     return _spent(run.state.nodes[limit.node_id])
 
 
+def allowed(run: RunContext, node: NodeState | None) -> Allowance:
+    """What a node, or without one the whole run, may use up; what was raised counts."""
+    limits = run.state.limits or SpendingLimits()
+    at_first, spent = (limits.run, run.state.spent) if node is None else (limits.node, node.spent)
+    raised = {} if spent is None else spent.raised
+    pairs = [(measure, getattr(at_first, measure)) for measure in MEASURES]
+    return Allowance(
+        **{key: value if value is None else raised.get(key, value) for key, value in pairs}
+    )
+
+
 def is_stopped(run: RunContext, node: NodeState) -> bool:
     """Whether a person did not want the actor's node to use up any more."""
     spent = _owner(run, node.id).spent

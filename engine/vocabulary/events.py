@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from engine.vocabulary.event_base import Event
 from engine.vocabulary.messages import HandoffArtifact, StructuredInput, Usage
+from engine.vocabulary.reconfiguration import NodeReconfigured
 from engine.vocabulary.recovery import UncertainCall, UncertainChoice
 from engine.vocabulary.report import PendingApproval, RunReport
 from engine.vocabulary.spending import BudgetDecided, BudgetWarning, SpentLimit
@@ -390,6 +391,7 @@ RunEvent = (
     | ContextCompacted
     | BudgetWarning
     | BudgetDecided
+    | NodeReconfigured
     | AiInvokeFailed
     | OutputRepairStarted
     | OutputRepairSucceeded

@@ -28,6 +28,7 @@ from engine.vocabulary.inputs import (
 )
 from engine.vocabulary.recovery import UncertainChoice
 from engine.vocabulary.report import NeedsInteraction, RunOutcome
+from engine.vocabulary.spending import Allowance
 from orchestration.errors import NoContinuableRun, RunStillActive
 from orchestration.runs.drive_loop import DriveLoop
 from orchestration.runs.entropy import SEED_BYTES, SeededEntropy
@@ -37,6 +38,7 @@ from orchestration.runs.journal import Journal, MemoryJournal
 from orchestration.runs.pauses import only_movable
 from orchestration.runs.recovery import Recovery
 from orchestration.runs.run_setup import RunSetup, RunTelling, new_handoffs, new_view
+from orchestration.runs.steered import NodeSettings, QueuedWord, queued_messages, settings_of
 from orchestration.runs.view_values import RunStatus
 from orchestration.tools.file_edits.edit_log import RevertReport
 
@@ -295,6 +297,18 @@ class RunCoordinator:
     async def edit_message(self, message_id: str, text: str) -> None:
         """Change a message that has not been delivered."""
         await self._ask(MessageEdited(message_id, text, self._now()))
+
+    def queued_messages(self) -> tuple[QueuedWord, ...]:
+        """Messages that have not been delivered, node by node."""
+        return queued_messages(self._engine, self._setup.workflow)
+
+    def node_settings(self, node_id: str) -> NodeSettings:
+        """What counts at the node's next model call."""
+        return settings_of(self._engine, self._setup.workflow, node_id)
+
+    def allowance(self, node_id: str = "") -> Allowance:
+        """What the run, or one node of it, may use up by now."""
+        return self._engine.allowed(node_id)
 
     async def withdraw_message(self, message_id: str) -> None:
         """Take back a message that has not been delivered."""

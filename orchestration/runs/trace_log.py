@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from engine.vocabulary import events as ev
+from engine.vocabulary.reconfiguration import NodeReconfigured, patch_text
 from engine.vocabulary.spending import NODE, RUN, STOPPED, BudgetDecided, BudgetWarning, amount_text
 from orchestration.runs.view_values import NodeTiming, TraceEntry, TraceStatus
 
@@ -192,6 +193,11 @@ def _budget_decided(event: BudgetDecided) -> Row:
     return event.node_id, TraceStatus.RUNNING, message, None
 
 
+def _reconfigured(event: NodeReconfigured) -> Row:
+    message = f"From now on in this run: {patch_text(event.patch)}"
+    return event.node_id, TraceStatus.RUNNING, message, None
+
+
 def _repair_started(event: ev.OutputRepairStarted) -> Row:
     return event.node_id, TraceStatus.RUNNING, f"Output repair: asking {event.model}", None
 
@@ -235,6 +241,7 @@ _ROWS: Mapping[type, Callable[[Any], Row]] = {
     ev.ContextCompacted: _compacted,
     BudgetWarning: _budget_warning,
     BudgetDecided: _budget_decided,
+    NodeReconfigured: _reconfigured,
     ev.OutputRepairStarted: _repair_started,
     ev.OutputRepairSucceeded: _repair_succeeded,
     ev.OutputRepairFailed: _repair_failed,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from engine.vocabulary import events as ev
+from engine.vocabulary.reconfiguration import NodeReconfigured
 from engine.vocabulary.report import Retryable
 from engine.vocabulary.spending import BudgetDecided, BudgetWarning
 from engine.vocabulary.tools import CALL_SUBAGENT_TOOL
@@ -374,6 +375,7 @@ REDUCERS: Mapping[type[ev.RunEvent], Reducer] = {
     ev.ContextCompacted: _only_trace,
     BudgetWarning: _only_trace,
     BudgetDecided: _budget_decided,
+    NodeReconfigured: _only_trace,
     ev.AiInvokeFailed: _ai_invoke_failed,
     ev.OutputRepairStarted: _only_trace,
     ev.OutputRepairSucceeded: _only_trace,

@@ -16,6 +16,7 @@ from engine.vocabulary import events as ev
 from engine.vocabulary.effects import Step
 from engine.vocabulary.inputs import EngineInput, ModelReplied, ToolsFinished
 from engine.vocabulary.ports import ToolCatalog
+from engine.vocabulary.reconfiguration import NodeReconfigured
 from engine.vocabulary.spending import BudgetDecided, BudgetWarning
 from orchestration.runs.event_hub import EventRecord
 from orchestration.storage.facts import CallEnd, RecordedRun
@@ -43,6 +44,7 @@ _OF_THE_ENGINE = (
     ev.UsageReported,
     BudgetWarning,
     BudgetDecided,
+    NodeReconfigured,
 )
 
 
