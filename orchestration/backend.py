@@ -13,7 +13,7 @@ from engine.vocabulary.report import RunOutcome
 from orchestration.errors import EditNotUndone
 from orchestration.library.library import Library
 from orchestration.runs.event_hub import Subscription
-from orchestration.runs.preparation import connection_to, problems
+from orchestration.runs.preparation import problems
 from orchestration.runs.requests import RunOverrides, RunRequest
 from orchestration.runs.run_view import RunView
 from orchestration.settings.agent_store import AgentStore
@@ -25,7 +25,6 @@ from orchestration.steering_door import SteeringDoor
 from orchestration.surroundings import Surroundings
 from orchestration.tools.file_edits.edit_log import RevertRefused, RevertReport
 from orchestration.workflow_catalog import create_workflow, open_workflow
-from providers.factory import EndpointReport
 
 
 class Backend(SteeringDoor):
@@ -243,25 +242,6 @@ class Backend(SteeringDoor):
         """Who would answer the workflow now, or what is missing; without one, by default."""
         return readiness(workflow, overrides or RunOverrides(), self._providers())
 
-    async def check_provider(self, provider_id: str, model: str = "") -> EndpointReport:
-        """Try out what a provider can do with a model; takes a minute at most, and costs little.
-
-        What it refuses is kept, so that runs do not have to find it out.
-
-        Raises:
-            UserError: there is no such provider, or it lacks something.
-        """
-        connection = await asyncio.to_thread(
-            connection_to,
-            provider_id,
-            settings=self._all.settings,
-            secrets=self._all.secrets,
-            env=self._all.env,
-            embedded=self._all.embedded,
-            quirks=self._all.quirks,
-        )
-        return await self._all.pool.examine(connection, model)
-
     async def aclose(self) -> None:
         """Stop what runs, close connections, end the embedded model. May be called twice."""
         await self._runs.close_all()
@@ -275,6 +255,7 @@ class Backend(SteeringDoor):
         await self._all.pool.aclose()
         await self._all.embedded.aclose()
         await asyncio.to_thread(self._all.quirks.close)
+        await asyncio.to_thread(self._close_settings)
 
     def _providers(self) -> Providers:
-        return Providers(self._all.settings, self._all.env, self._all.embedded)
+        return self._providers_of(self._all.settings)

@@ -24,22 +24,30 @@ from orchestration.runs.stored import (
 )
 from orchestration.runs.view_values import RunStatus
 from orchestration.settings.known_secrets import known_secrets
+from orchestration.settings_door import SettingsDoor
 from orchestration.surroundings import Surroundings
 
 if TYPE_CHECKING:
     from orchestration.run_keeping import RunKeeper
 
 
-class HistoryDoor:
+class HistoryDoor(SettingsDoor):
     """What may be done to stored runs. Each method raises a `StorageError` where it cannot be."""
 
     def __init__(self, surroundings: Surroundings) -> None:
-        self._all = surroundings
-        limits = surroundings.settings.limits
+        super().__init__(surroundings)
+        self._limits = limits = surroundings.settings.limits
         self._budget = Budget(limits.provider_calls, limits.tools)
         self._maker = RunMaker(surroundings, self._budget)
         self._runs = RunRegistry()
         self._opened_keeper: RunKeeper | None = None
+
+    def _settings_changed(self) -> None:
+        super()._settings_changed()
+        limits = self._all.settings.limits
+        if limits != self._limits:
+            self._limits = limits
+            self._budget.resize(limits.provider_calls, limits.tools)
 
     @property
     def _keeper(self) -> RunKeeper:

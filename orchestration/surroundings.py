@@ -7,6 +7,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from orchestration.debug_log import DebugLog
+from orchestration.settings.live import LiveSettings
 from orchestration.settings.model import Settings
 from orchestration.settings.quirk_store import QuirkStore
 from orchestration.settings.secrets import SecretStore
@@ -20,10 +22,16 @@ class Surroundings(Struct, frozen=True):
 
     data_dir: Path
     env: Mapping[str, str]
-    settings: Settings
+    live: LiveSettings
     secrets: SecretStore
     quirks: QuirkStore
     tools: ToolRegistry
     pool: ProviderPool
     embedded: EmbeddedServer
     notices: tuple[str, ...] = ()
+    log: DebugLog | None = None
+
+    @property
+    def settings(self) -> Settings:
+        """The settings as they are now; who keeps them for longer misses what is changed."""
+        return self.live.current

@@ -97,6 +97,7 @@ class EndpointCheck:
         connection: its connection.
         model: the model to ask; empty for the default one, or the first that is listed.
         bound: limits the schemas of a demo model.
+        on_found: told of each finding as it is made.
     """
 
     def __init__(
@@ -107,8 +108,10 @@ class EndpointCheck:
         *,
         model: str = "",
         bound: Bound | None = None,
+        on_found: Callable[[Finding], None] | None = None,
     ) -> None:
         self._adapter_for = adapter
+        self._on_found = on_found
         self._config = config
         self._connection = connection
         self._wanted = model
@@ -309,7 +312,10 @@ class EndpointCheck:
         detail = " ".join(detail.split())
         if len(detail) > _MOST_DETAIL:
             detail = detail[: _MOST_DETAIL - 1] + "…"
-        self._findings.append(Finding(name, state, detail))
+        finding = Finding(name, state, detail)
+        self._findings.append(finding)
+        if self._on_found is not None:
+            self._on_found(finding)
 
     def _report(self, listed: ProbeReport, *, ok: bool, sentence: str) -> EndpointReport:
         quirks = (self._config.quirks.of(self._model) - self._accepted) | self._refused

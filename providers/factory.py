@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from engine.vocabulary.errors import ModelCallError, PermanentFailure
@@ -15,7 +16,7 @@ from providers.connection import Connection
 from providers.embedded import bounded_schema
 from providers.embedded.small_prompt import Preamble, SmallPromptPort
 from providers.endpoint_check import LIMIT_S, EndpointCheck
-from providers.endpoint_report import EndpointReport
+from providers.endpoint_report import EndpointReport, Finding
 from providers.messages_adapter import MessagesAdapter
 from providers.probe import ProbeReport, probe
 from providers.responses_adapter import ResponsesAdapter
@@ -23,7 +24,7 @@ from providers.schemas import Bound
 from providers.sdk_adapter import AdapterOptions, SdkAdapter
 from providers.specs import EMBEDDED, Wire
 
-__all__ = ["EndpointReport", "ProbeReport", "ProviderPool"]
+__all__ = ["EndpointReport", "Finding", "ProbeReport", "ProviderPool"]
 
 _ADAPTERS: dict[Wire, type[SdkAdapter]] = {
     Wire.CHAT: ChatAdapter,
@@ -71,7 +72,12 @@ class ProviderPool:
         return await probe(config, self._connection(config), model)
 
     async def examine(
-        self, config: ProviderConfig, model: str = "", *, limit_s: float = LIMIT_S
+        self,
+        config: ProviderConfig,
+        model: str = "",
+        *,
+        limit_s: float = LIMIT_S,
+        on_found: Callable[[Finding], None] | None = None,
     ) -> EndpointReport:
         """Try out what the service can do with a model, and note it in the record of quirks.
 
@@ -79,6 +85,7 @@ class ProviderPool:
             config: the service.
             model: the model to ask; empty for the default one, or the first that is listed.
             limit_s: when to stop asking, in seconds.
+            on_found: told of each finding as it is made.
         """
         why_not = self._why_not(config)
         if why_not:
@@ -89,7 +96,9 @@ class ProviderPool:
         def adapter(model: str) -> SdkAdapter:
             return _ADAPTERS[config.wire_for(model)](config, connection, options)
 
-        check = EndpointCheck(adapter, config, connection, model=model, bound=options.bound)
+        check = EndpointCheck(
+            adapter, config, connection, model=model, bound=options.bound, on_found=on_found
+        )
         return await check.run(limit_s)
 
     async def aclose(self) -> None:

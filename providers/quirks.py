@@ -98,6 +98,15 @@ class Quirks:
         if self._on_checked is not None:
             self._on_checked(model)
 
+    def forget(self) -> None:
+        """Know nothing any more; the next requests find out anew."""
+        self._by_model.clear()
+        self._profiles.clear()
+
+    def models(self) -> tuple[str, ...]:
+        """The models of which something is known, by name."""
+        return tuple(self.as_data())
+
     def as_data(self) -> dict[str, Any]:
         """Everything that is known, as plain JSON data in a fixed order."""
         return {

@@ -14,7 +14,7 @@ from engine.graph.problems import Problem
 from engine.graph.validation import validate
 from engine.graph.workflow import Node, Workflow
 from engine.vocabulary.ports import ToolCatalog
-from engine.vocabulary.tools import SEAL_PLAN_TOOL
+from engine.vocabulary.tools import SEAL_PLAN_TOOL, ApprovalMode
 from orchestration.errors import RunRefused, UserError
 from orchestration.example_files import put_example_files
 from orchestration.runs.callable_agents import agent_problems, frozen_agents, missing_agents
@@ -27,7 +27,7 @@ from orchestration.settings.quirk_store import QuirkStore
 from orchestration.settings.readiness import EmbeddedModel, Providers
 from orchestration.settings.secrets import SecretStore
 from providers.config import DEFAULT_TIMEOUT_S, ProviderConfig, configured
-from providers.specs import EMBEDDED, SPECS, Wire
+from providers.specs import EMBEDDED, Wire
 
 
 class PreparedRun(Struct, frozen=True):
@@ -110,12 +110,16 @@ def prepare(
     if found:
         raise RunRefused(found)
     _ensure_runs_can_be_stored(data_dir)
-    resolved = _resolved(workflow, request.overrides, choices.choices, providers)
+    resolved = _resolved(
+        workflow, request.overrides, choices.choices, providers, settings.approval_mode
+    )
     return PreparedRun(
         workflow=resolved,
         connections=connections,
         nodes_without_tools=frozenset(
-            c.node_id for c in choices.choices if not SPECS[c.provider_id].offers_tools
+            choice.node_id
+            for choice in choices.choices
+            if not connections[choice.provider_id].spec.offers_tools
         ),
         cwd=_execution_folder(request, data_dir),
         notices=(*_notices(workflow, request.overrides, choices, agents), *saved.notices),
@@ -140,7 +144,7 @@ def connection_to(
     providers = Providers(settings, env, embedded)
     spec = providers.spec(provider_id)
     if spec is None:
-        known = ", ".join(SPECS)
+        known = ", ".join(each.id for each in providers.specs())
         raise UserError(f"there is no provider '{provider_id}'; use one of {known}")
     if trouble := providers.trouble(spec):
         raise UserError(f"{spec.label} cannot be used: {trouble}")
@@ -181,7 +185,8 @@ def _connection(
     quirks: QuirkStore | None,
 ) -> ProviderConfig | str:
     """How the provider is reached, or why it cannot be, in a sentence."""
-    spec, profile = SPECS[provider_id], providers.profile(provider_id)
+    spec, profile = providers.spec(provider_id), providers.profile(provider_id)
+    assert spec is not None
     key = None
     if profile.key_ref is not None:
         try:
@@ -212,10 +217,11 @@ def _resolved(
     overrides: RunOverrides,
     choices: Iterable[Choice],
     providers: Providers,
+    approval_mode: ApprovalMode,
 ) -> Workflow:
     by_node = {choice.node_id: choice for choice in choices}
     nodes = tuple(
-        _resolved_node(node, by_node[node.id], workflow, providers)
+        _resolved_node(node, by_node[node.id], workflow, providers, approval_mode)
         if node.agent is not None
         else node
         for node in workflow.nodes
@@ -227,11 +233,17 @@ def _resolved(
     return workflow.model_copy(update=changes)
 
 
-def _resolved_node(node: Node, choice: Choice, workflow: Workflow, providers: Providers) -> Node:
+def _resolved_node(
+    node: Node,
+    choice: Choice,
+    workflow: Workflow,
+    providers: Providers,
+    approval_mode: ApprovalMode,
+) -> Node:
     agent = node.agent
     assert agent is not None
     settings, profile = workflow.settings, providers.profile(choice.provider_id)
-    changes = {
+    changes: dict[str, object] = {
         "model": choice.model,
         "provider_id": choice.provider_id,
         "reasoning_effort": (
@@ -239,6 +251,8 @@ def _resolved_node(node: Node, choice: Choice, workflow: Workflow, providers: Pr
         ),
         "mcp_context_snapshots": tuple(_snapshots(agent)),
     }
+    if agent.tools.approval_mode is None and approval_mode is not ApprovalMode.WRITE:
+        changes["tools"] = agent.tools.model_copy(update={"approval_mode": approval_mode})
     return node.model_copy(update={"agent": agent.model_copy(update=changes)})
 
 

@@ -45,6 +45,11 @@ def quirks_file(data_dir: Path) -> Path:
     return data_dir / "quirks.json"
 
 
+def log_file(data_dir: Path) -> Path:
+    """Where the log for finding out what went wrong is written, if it is wanted."""
+    return data_dir / "logs" / "openflow.log.jsonl"
+
+
 def agents_file(data_dir: Path) -> Path:
     """Where the saved agents are kept."""
     return data_dir / "agents.json"

@@ -6,9 +6,12 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from engine.vocabulary.tools import ApprovalMode
+
 Wire = Literal["chat", "responses", "messages"]
 Count = Annotated[int, Field(ge=1)]
 Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+LogLevel = Literal["off", "warnings", "info", "debug"]
 
 
 class _Section(BaseModel):
@@ -20,13 +23,17 @@ class _Section(BaseModel):
 class ProviderProfile(_Section):
     """What a user changed about one provider; an absent field is as the provider's own.
 
-    `key_ref` is the name under which the secret store keeps the key. `model_wires` says which
-    models speak another wire than the profile does. `timeout_s` is in seconds.
+    A profile with a `label` is an OpenAI-compatible endpoint of the user's own. `models` are those
+    that are offered. `key_ref` is the name under which the secret store keeps the key.
+    `model_wires` says which models speak another wire than the profile does. `timeout_s` is in
+    seconds.
     """
 
+    label: str | None = None
     base_url: str | None = None
     wire: Wire | None = None
     default_model: str | None = None
+    models: tuple[str, ...] | None = None
     model_wires: dict[str, Wire] = Field(default_factory=dict)
     timeout_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     reasoning_effort: str | None = None
@@ -104,12 +111,20 @@ class ToolSettings(_Section):
     search_keys: dict[str, str] = Field(default_factory=dict)
 
 
+class Diagnostics(_Section):
+    """The log for finding out what went wrong; `log_megabytes` is how much of it is kept."""
+
+    log: LogLevel = "off"
+    log_megabytes: Annotated[int, Field(ge=1, le=200)] = 5
+
+
 class Settings(_Section):
     """Everything that a user can set.
 
     `active_provider` is what nodes use that name none. `models` is by the name of the model, in
-    whatever case. `added_folders` may be read and written by
-    tools besides a run's execution folder.
+    whatever case. `added_folders` may be read and written by tools besides a run's execution
+    folder. `approval_mode` is that of nodes which leave theirs open. `notifications` are those of
+    the system, when a run waits for its person.
     """
 
     active_provider: str | None = None
@@ -119,6 +134,9 @@ class Settings(_Section):
     tools: ToolSettings = ToolSettings()
     models: dict[str, ModelSettings] = Field(default_factory=dict)
     added_folders: tuple[str, ...] = ()
+    approval_mode: ApprovalMode = ApprovalMode.WRITE
+    notifications: bool = True
+    diagnostics: Diagnostics = Diagnostics()
 
     def profile(self, provider_id: str) -> ProviderProfile:
         """What the user changed about this provider; an empty profile if nothing."""

@@ -11,7 +11,7 @@ from engine.graph.workflow import Node, Workflow
 from orchestration.runs.requests import RunOverrides
 from orchestration.settings.readiness import CUSTOM, TRY_EMBEDDED, Providers
 from providers.address import problem_with_address
-from providers.specs import EMBEDDED, SPECS, ProviderSpec, Wire
+from providers.specs import EMBEDDED, ProviderSpec, Wire
 
 
 class Choice(Struct, frozen=True):
@@ -36,7 +36,7 @@ class Choices(Struct, frozen=True):
 
 def choose(workflow: Workflow, overrides: RunOverrides, providers: Providers) -> Choices:
     """Choose for every agent node; all problems are listed, each with its node."""
-    problems = list(_wrong_overrides(overrides))
+    problems = list(_wrong_overrides(overrides, providers))
     if problems:
         return Choices((), tuple(problems))
     choices: list[Choice] = []
@@ -67,7 +67,7 @@ def _choose(
         return Problem("no_provider_for_model", sentence, node.id, field="model")
     spec = providers.spec(provider_id)
     if spec is None:
-        sentence = _unknown(provider_id, _node(node))
+        sentence = _unknown(provider_id, _node(node), providers)
         return Problem("unknown_provider", sentence, node.id, field="provider_id")
     if trouble := _trouble(spec, providers):
         sentence = f"{_node(node)} uses {spec.label}, but {trouble}"
@@ -90,11 +90,11 @@ def _trouble(spec: ProviderSpec, providers: Providers) -> str:
     return f"{trouble}, or {TRY_EMBEDDED}"
 
 
-def _wrong_overrides(overrides: RunOverrides) -> Iterable[Problem]:
+def _wrong_overrides(overrides: RunOverrides, providers: Providers) -> Iterable[Problem]:
     """What is wrong with the options themselves, whatever the nodes say."""
     provider = _text(overrides.provider)
-    if provider and provider not in SPECS:
-        yield Problem("unknown_provider", _unknown(provider, "--provider"))
+    if provider and providers.spec(provider) is None:
+        yield Problem("unknown_provider", _unknown(provider, "--provider", providers))
     if overrides.wire is not None and overrides.wire not in list(Wire):
         known = ", ".join(wire.value for wire in Wire)
         yield Problem("unknown_wire", f"there is no wire '{overrides.wire}': use one of {known}")
@@ -117,8 +117,8 @@ def _nobody_offers(node: Node, model: str, providers: Providers) -> str:
     )
 
 
-def _unknown(provider_id: str, where: str) -> str:
-    known = ", ".join(SPECS)
+def _unknown(provider_id: str, where: str, providers: Providers) -> str:
+    known = ", ".join(spec.id for spec in providers.specs())
     return f"{where} names the provider '{provider_id}', which does not exist; use one of {known}"
 
 
@@ -150,7 +150,7 @@ def readiness(
         provider_id = _text(overrides.provider) or providers.default_for("") or EMBEDDED
         provider_ids: tuple[str, ...] = (provider_id,)
         spec = providers.spec(provider_id)
-        troubles = [_unknown(provider_id, "the settings")] if spec is None else []
+        troubles = [_unknown(provider_id, "the settings", providers)] if spec is None else []
         if spec is not None and (trouble := _trouble(spec, providers)):
             troubles = [f"{spec.label} cannot be used: {trouble}"]
     else:
@@ -160,7 +160,8 @@ def readiness(
     if troubles:
         more = f" (and {len(troubles) - 1} more)" if len(troubles) > 1 else ""
         return Readiness(False, troubles[0] + more)
-    specs = [SPECS[name] for name in provider_ids]
+    found = [providers.spec(name) for name in provider_ids]
+    specs = [spec for spec in found if spec is not None]
     main = specs[0] if specs else None
     is_demo = bool(specs) and all(spec.is_demo for spec in specs)
     if is_demo:

@@ -37,6 +37,11 @@ class QuirkStore:
                 self._quirks[endpoint] = self._record(endpoint, {})
             return self._quirks[endpoint]
 
+    def forget(self, endpoint: str) -> None:
+        """Forget what is known of one endpoint, also for the runs that are on."""
+        self.of(endpoint).forget()
+        self._write()
+
     def close(self) -> None:
         """Wait until everything is written."""
         if self._writer is not None:

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from orchestration.settings.model import ProviderProfile, Settings
 from providers.address import problem_with_address
-from providers.specs import EMBEDDED, SPECS, ProviderSpec
+from providers.specs import EMBEDDED, SPECS, Auth, ProviderSpec
 
 CUSTOM = "custom_openai_compatible"
 TRY_EMBEDDED = f"try it with --provider {EMBEDDED} (a demo model on this computer)"
@@ -42,6 +42,7 @@ class ProviderStatus(Struct, frozen=True):
     variable that may hold its key, empty where there is none; `has_key` says whether the
     environment or the secret store has one. `efforts` are the reasoning efforts to choose from,
     `default_effort` that of nodes for which none is named, empty where the model decides.
+    `is_own`: an endpoint that the user has added.
     """
 
     id: str
@@ -59,6 +60,7 @@ class ProviderStatus(Struct, frozen=True):
     efforts: tuple[str, ...] = ()
     default_effort: str = ""
     has_fast_mode: bool = False
+    is_own: bool = False
 
 
 class Providers:
@@ -69,7 +71,19 @@ class Providers:
 
     def spec(self, provider_id: str) -> ProviderSpec | None:
         """What the program knows about a provider; `None` if it does not know it."""
-        return SPECS.get(provider_id)
+        known = SPECS.get(provider_id)
+        if known is not None:
+            return known
+        profile = self._settings.providers.get(provider_id)
+        if profile is None or not profile.label:
+            return None
+        return own_endpoint(provider_id, profile)
+
+    def specs(self) -> tuple[ProviderSpec, ...]:
+        """Everything that could answer: the services that are known, and the user's own."""
+        names = [name for name in self._settings.providers if name not in SPECS]
+        own = [spec for spec in map(self.spec, names) if spec is not None]
+        return (*SPECS.values(), *own)
 
     def profile(self, provider_id: str) -> ProviderProfile:
         """What the user changed about a provider."""
@@ -97,13 +111,15 @@ class Providers:
         if spec.auth.required and not self.has_key(spec):
             return f"its key is missing: set {spec.auth.env_var}"
         base_url = self.profile(spec.id).base_url
+        if not base_url and not spec.base_url:
+            return "its address is missing: enter it in the settings"
         if base_url and (wrong := problem_with_address(base_url)):
             return f"its address in the settings cannot be used: {wrong}"
         return ""
 
     def all(self) -> tuple[ProviderStatus, ...]:
         """The state of every provider, in the order in which they are listed."""
-        return tuple(self.status(spec) for spec in SPECS.values())
+        return tuple(self.status(spec) for spec in self.specs())
 
     def status(self, spec: ProviderSpec) -> ProviderStatus:
         """The state of one provider."""
@@ -117,7 +133,9 @@ class Providers:
             base_url=profile.base_url or spec.base_url,
             wire=profile.wire or spec.wire.value,
             default_model=default_model,
-            models=tuple(dict.fromkeys((default_model, *spec.models, *profile.model_wires))),
+            models=tuple(
+                dict.fromkeys((default_model, *self._offered(spec), *profile.model_wires))
+            ),
             key_variable=spec.auth.env_var,
             has_key=self.has_key(spec),
             is_active=spec.id == self._settings.active_provider,
@@ -125,6 +143,7 @@ class Providers:
             efforts=spec.efforts,
             default_effort=profile.reasoning_effort or "",
             has_fast_mode=spec.fast_mode,
+            is_own=spec.id not in SPECS,
         )
 
     def default_for(self, model: str) -> str | None:
@@ -142,7 +161,7 @@ class Providers:
         active = self._settings.active_provider
         if active is not None and (active != EMBEDDED or self._is_embedded_model(model)):
             return active
-        for spec in SPECS.values():
+        for spec in self.specs():
             if self.has_key(spec) and not self.trouble(spec) and self._offers(spec, model):
                 return spec.id
         return EMBEDDED if self._is_embedded_model(model) else None
@@ -162,12 +181,31 @@ class Providers:
     def _is_embedded_model(self, model: str) -> bool:
         return not model or model == SPECS[EMBEDDED].default_model
 
+    def _offered(self, spec: ProviderSpec) -> tuple[str, ...]:
+        chosen = self.profile(spec.id).models
+        return spec.models if chosen is None else chosen
+
     def _offers(self, spec: ProviderSpec, model: str) -> bool:
         profile = self.profile(spec.id)
-        known = [*spec.models, *profile.model_wires]
+        known = [*self._offered(spec), *profile.model_wires]
         if profile.default_model:
             known.append(profile.default_model)
         return not model or offers(known, model)
+
+
+def own_endpoint(provider_id: str, profile: ProviderProfile) -> ProviderSpec:
+    """What is known about an endpoint that the user has added.
+
+    Its key is a stored one: the variable of the custom profile would send one key to all of them.
+    """
+    return structs.replace(
+        SPECS[CUSTOM],
+        id=provider_id,
+        label=profile.label or provider_id,
+        base_url=profile.base_url or "",
+        auth=Auth(required=False),
+        models=(profile.default_model or SPECS[CUSTOM].default_model,),
+    )
 
 
 def offers(known: Iterable[str], model: str) -> bool:

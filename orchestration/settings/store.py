@@ -54,6 +54,23 @@ class SettingsStore:
         except ValidationError as error:
             return LoadedSettings(Settings(), self._put_aside(_what_is_wrong(error)))
 
+    def read(self) -> Settings | str:
+        """The settings as the file has them, or what is wrong with it; leaves it where it is.
+
+        Raises:
+            UserError: the file is there and the system does not let it be read.
+        """
+        try:
+            return Settings.model_validate_json(self.path.read_bytes().removeprefix(BOM_UTF8))
+        except FileNotFoundError:
+            return Settings()
+        except OSError as error:
+            raise UserError(
+                f"the settings file {self.path} cannot be read ({error.strerror or error})"
+            ) from error
+        except ValidationError as error:
+            return _what_is_wrong(error)
+
     def save(self, settings: Settings) -> None:
         """Write the settings; the version before is kept as `.bak`.
 

@@ -12,10 +12,11 @@ import sys
 import threading
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -36,6 +37,8 @@ START_TIMEOUT_S = 60.0
 _CHILD = Path(__file__).with_name("child.py")
 _STOP_TIMEOUT_S = 2.0
 _STDERR_LINES = 40
+_LOG_LINES = 200
+_LINE_CHARACTERS = 500
 _IDLE_S = 300
 _REPLY_TOKENS = 1024
 _SLOTS = 1
@@ -99,6 +102,42 @@ class EmbeddedServer:
         self._guard = threading.Lock()
         self._child: _Child | None = None
         self._closed = False
+        self._log: deque[str] = deque(maxlen=_LOG_LINES)
+
+    @property
+    def settings(self) -> EmbeddedSettings:
+        """How it runs when it is started the next time."""
+        return self._settings
+
+    def configure(self, settings: EmbeddedSettings) -> None:
+        """Run like this from the next start on; a server that runs goes on as it is."""
+        self._settings = settings
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether it runs otherwise than it would after a new start."""
+        child = self._child
+        return child is not None and child.is_alive and child.settings != self._settings
+
+    @property
+    def state(self) -> Literal["stopped", "starting", "running"]:
+        """What it does now."""
+        child = self._child
+        if child is None or not child.is_alive:
+            return "stopped"
+        return "running" if child.endpoint_if_alive() else "starting"
+
+    @property
+    def log(self) -> tuple[str, ...]:
+        """What has happened to it, the latest last; a bounded number of lines."""
+        return tuple(self._log)
+
+    async def stop(self) -> None:
+        """End the child process; the next request starts it anew."""
+        with self._guard:
+            child, self._child = self._child, None
+        if child is not None:
+            await asyncio.to_thread(child.stop)
 
     def availability(self) -> Availability:
         """Whether it could start; imports nothing and starts nothing."""
@@ -151,16 +190,18 @@ class EmbeddedServer:
         with self._guard:
             if self._closed:
                 raise EmbeddedModelError("the embedded model has been shut down")
-            self._child = child = _Child(model, self._settings)
+            self._child = child = _Child(model, self._settings, self._log)
         return child.wait_until_ready(self._start_timeout_s)
 
 
 class _Child:
     """One child process from start to end."""
 
-    def __init__(self, model: Path, settings: EmbeddedSettings) -> None:
+    def __init__(self, model: Path, settings: EmbeddedSettings, log: deque[str]) -> None:
         self._model = model
-        self._settings = settings
+        self.settings = settings
+        self._log = log
+        self._was_stopped = False
         self.is_tiny = is_tiny(model)
         self._key = secrets.token_urlsafe(24)
         self._endpoint: Endpoint | None = None
@@ -181,10 +222,15 @@ class _Child:
             target=self._keep_errors, name="embedded-model-errors", daemon=True
         )
         self._drain.start()
+        self._tell(f"starting {model} with {settings.n_ctx} tokens, {settings.n_threads} threads")
 
     @property
     def pid(self) -> int:
         return self._process.pid
+
+    @property
+    def is_alive(self) -> bool:
+        return self._process.poll() is None
 
     def endpoint_if_alive(self) -> Endpoint | None:
         return self._endpoint if self._endpoint and self._process.poll() is None else None
@@ -206,7 +252,10 @@ class _Child:
             timer.cancel()
         if "url" in reply:
             self._endpoint = Endpoint(base_url=f"{reply['url']}/v1", api_key=self._key)
+            self._tell(f"process {self.pid} listens at {reply['url']}")
             return self._endpoint
+        if self._was_stopped:
+            raise EmbeddedModelError("the embedded model was stopped while it was starting")
         self.stop()
         if late.is_set():
             raise EmbeddedModelError(
@@ -218,6 +267,9 @@ class _Child:
     def stop(self) -> None:
         """Ask the process to end, then make it end; blocks for two seconds at most."""
         process = self._process
+        if not self._was_stopped:
+            self._was_stopped = True
+            self._tell("stopped")
         if process.poll() is None:
             process.terminate()
             try:
@@ -237,10 +289,10 @@ class _Child:
             "template": (_WITH_EXAMPLES if self.is_tiny else "") + chat_template(),
             "api_key": self._key,
             "alias": MODEL_ALIAS,
-            "n_ctx": self._settings.n_ctx,
+            "n_ctx": self.settings.n_ctx,
             "n_parallel": _SLOTS,
             "n_predict": _REPLY_TOKENS,
-            "n_threads": self._settings.n_threads,
+            "n_threads": self.settings.n_threads,
             "idle_s": _IDLE_S,
             "sampling": _TINY_SAMPLING if self.is_tiny else _ROOMY_SAMPLING,
         }
@@ -259,6 +311,10 @@ class _Child:
         assert self._process.stderr is not None
         for line in self._process.stderr:
             self._errors.append(line.rstrip())
+            self._tell(line.rstrip())
+
+    def _tell(self, line: str) -> None:
+        self._log.append(f"{datetime.now().astimezone():%H:%M:%S}  {line[:_LINE_CHARACTERS]}")
 
     def _why_it_failed(self, error: str) -> str:
         if "libgomp" in error:

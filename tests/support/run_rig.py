@@ -24,6 +24,7 @@ from orchestration.runs.requests import RunOverrides, RunRequest
 from orchestration.runs.run_setup import RunSetup, RunTelling
 from orchestration.runs.view_values import RunStatus
 from orchestration.settings.data_folder import quirks_file, secrets_file
+from orchestration.settings.live import LiveSettings
 from orchestration.settings.model import Settings
 from orchestration.settings.quirk_store import QuirkStore
 from orchestration.settings.secrets import FileSecrets
@@ -208,7 +209,7 @@ def scripted_backend(
         Surroundings(
             data_dir=data_dir,
             env={"OPENAI_API_KEY": "sk-test"} if env is None else env,
-            settings=settings or Settings(),
+            live=LiveSettings(settings=settings),
             secrets=FileSecrets(secrets_file(data_dir)),
             quirks=QuirkStore(quirks_file(data_dir)),
             tools=ToolRegistry([READ, writing_tool(folder)] if tools is None else tools),
