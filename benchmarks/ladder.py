@@ -20,6 +20,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from engine.vocabulary.tools import ToolDefinition, ToolTier
+from orchestration.fair_threads import let_threads_take_turns
 from providers.arguments import Latitude, decode_arguments
 from providers.stream_parts import TurnBuilder
 from providers.text_calls import printed_calls
@@ -27,7 +28,7 @@ from providers.text_calls import printed_calls
 US_A_CHARACTER = 2.0
 WHOLE_MS = 130.0
 GROWTH = 1.25
-STALL_MS = 15.0
+STALL_MS = 10.0
 TICK_S = 0.001
 SHOWN = 5
 
@@ -200,6 +201,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--characters", type=int, default=65536)
     options = parser.parse_args()
+    let_threads_take_turns()
     missed = 0
     for check in checks(options.characters, options.rounds):
         verdict = "ok" if check.met else "MISSED"

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from engine.vocabulary.tools import JsonObject
+from orchestration.fair_threads import let_threads_take_turns
 from orchestration.settings.model import ToolSettings
 from orchestration.tools.builtin.find import FIND
 from orchestration.tools.builtin.ls import LS
@@ -238,6 +239,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=9, help="how often each thing is done")
     parser.add_argument("--files", type=int, default=20_000, help="how many files are searched")
     options = parser.parse_args()
+    let_threads_take_turns()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "project"
         folder.mkdir()
