@@ -97,7 +97,6 @@ class Actions:
         window: QWidget,
         handlers: Mapping[str, Callable[[], None]],
         wish: Callable[[str], None],
-        canvas: QWidget,
     ) -> None:
         """Make them; one that has no handler here is a wish, told by its id."""
         unknown = set(handlers) - {spec.id for spec in ACTIONS}
@@ -116,13 +115,22 @@ class Actions:
             action.triggered.connect(_without_arguments(handler))
             if spec.on_canvas:
                 action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
-                canvas.addAction(action)
             else:
                 window.addAction(action)
             self._by_id[spec.id] = action
 
     def __getitem__(self, action_id: str) -> QAction:
         return self._by_id[action_id]
+
+    def join_canvas(self, canvas: QWidget) -> None:
+        """Let the keys for the canvas work while this one has the focus."""
+        canvas.addActions([self._by_id[spec.id] for spec in ACTIONS if spec.on_canvas])
+
+    def leave_canvas(self, canvas: QWidget) -> None:
+        """Let them work there no longer."""
+        for spec in ACTIONS:
+            if spec.on_canvas:
+                canvas.removeAction(self._by_id[spec.id])
 
     def fill(self, menu: QMenu) -> None:
         """List all actions, each menu of them as one inside this menu."""

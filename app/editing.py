@@ -19,6 +19,10 @@ from app.kit.choice_popup import Choice, ChoicePopup
 from app.main_window import MainWindow
 
 if TYPE_CHECKING:
+    from app.canvas.document import WorkflowDocument
+    from app.canvas.scene import WorkflowScene
+    from app.canvas.view import CanvasView
+    from app.desk import Desk
     from engine.graph.agents import CallableAgent
     from engine.graph.templates import NodeTemplate
     from engine.graph.workflow import Node
@@ -39,10 +43,7 @@ class Editing(QObject):
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
         self._window = window
-        self._document = window.document
-        self._scene = window.scene
-        self._view = window.canvas
-        self.inline = InlineEditor(self._view, self._scene, self._document)
+        self._inlines: dict[Desk, InlineEditor] = {}
         self.picker = ChoicePopup(window.theme, window, "New node")
         self.agents: tuple[CallableAgent, ...] = ()
         self._menu: QMenu | None = None
@@ -51,6 +52,11 @@ class Editing(QObject):
         self._handlers = self._actions()
         self._connect()
         self._show_what_can_be_done()
+
+    @property
+    def inline(self) -> InlineEditor:
+        """What writes on the canvas in front."""
+        return self._inlines[self._window.desks.front]
 
     @property
     def menu(self) -> QMenu | None:
@@ -70,30 +76,68 @@ class Editing(QObject):
             self._wanted_at, self._anchor = self._middle(), ("", "")
             self._add_picked(key)
 
+    @property
+    def _document(self) -> WorkflowDocument:
+        return self._window.document
+
+    @property
+    def _scene(self) -> WorkflowScene:
+        return self._window.scene
+
+    @property
+    def _view(self) -> CanvasView:
+        return self._window.canvas
+
     def _connect(self) -> None:
-        pointer, keyboard = self._view.pointer, self._view.keyboard
+        desks = self._window.desks
+        for desk in desks.all:
+            self._join(desk)
+        desks.arrived.connect(self._join)
+        desks.leaving.connect(self._leave)
+        self.picker.chosen.connect(self._add_picked)
+        for change in (desks.undo_changed, desks.replaced, desks.edited, desks.choice_changed):
+            change.connect(self._show_what_can_be_done)
+
+    def _join(self, desk: Desk) -> None:
+        """Do what is asked for on this canvas; only the one in front can ask."""
+        inline = InlineEditor(desk.canvas, desk.scene, desk.document)
+        self._inlines[desk] = inline
+        pointer, keyboard = desk.canvas.pointer, desk.canvas.keyboard
         pointer.node_wanted.connect(self._offer_nodes)
-        pointer.note_opened.connect(self.inline.write_note)
+        pointer.note_opened.connect(inline.write_note)
         pointer.menu_wanted.connect(self._open_menu)
-        keyboard.rename_wanted.connect(self.inline.rename)
+        keyboard.rename_wanted.connect(inline.rename)
         for refused in (pointer.refused, keyboard.refused):
             refused.connect(self._window.toasts.show_error)
-        self.picker.chosen.connect(self._add_picked)
-        self._document.undo_changed.connect(self._show_what_can_be_done)
-        self._document.replaced.connect(self._show_what_can_be_done)
-        self._document.edited.connect(self._show_what_can_be_done)
-        self._scene.choice_changed.connect(self._show_what_can_be_done)
+
+    def _leave(self, desk: Desk) -> None:
+        inline = self._inlines.pop(desk)
+        inline.keep()
+        pointer, keyboard = desk.canvas.pointer, desk.canvas.keyboard
+        pointer.node_wanted.disconnect(self._offer_nodes)
+        pointer.menu_wanted.disconnect(self._open_menu)
+        for refused in (pointer.refused, keyboard.refused):
+            refused.disconnect(self._window.toasts.show_error)
+        inline.deleteLater()
+
+    def _undo(self) -> None:
+        self._document.undo_stack.undo()
+
+    def _redo(self) -> None:
+        self._document.undo_stack.redo()
+
+    def _delete(self) -> None:
+        self._view.keyboard.delete_chosen()
 
     def _actions(self) -> dict[str, Callable[[], object]]:
-        stack = self._document.undo_stack
         handlers: dict[str, Callable[[], object]] = {
-            "undo": stack.undo,
-            "redo": stack.redo,
+            "undo": self._undo,
+            "redo": self._redo,
             "cut": self._cut,
             "copy": self._copy,
             "paste": self._paste,
             "duplicate": self._duplicate,
-            "delete": self._view.keyboard.delete_chosen,
+            "delete": self._delete,
             "select_all": self._select_all,
             "rename": self._rename,
             "add_node": self._add_in_the_middle,

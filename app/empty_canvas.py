@@ -9,11 +9,12 @@ from app.main_window import MainWindow
 
 
 class EmptyCanvas(QFrame):
-    """A few words and buttons in the middle of the canvas; it goes when something is open."""
+    """Words and buttons in the middle of the canvas in front, gone when something is open there."""
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window.canvas)
         self._window = window
+        self._desk = window.desks.front
         self.setAccessibleName("No workflow is open")
         heading = QLabel("No workflow is open", self)
         heading.setProperty("kind", "heading")
@@ -35,8 +36,8 @@ class EmptyCanvas(QFrame):
             box.addWidget(label, 0, Qt.AlignmentFlag.AlignHCenter)
         box.addLayout(row)
         window.canvas.installEventFilter(self)
-        window.document.replaced.connect(self._follow)
-        window.document.renamed.connect(self._follow)
+        self._desk.document.replaced.connect(self._follow)
+        self._desk.document.renamed.connect(self._follow)
         self._follow()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -53,12 +54,11 @@ class EmptyCanvas(QFrame):
         return button
 
     def _follow(self) -> None:
-        document = self._window.document
-        self.setVisible(document.path is None and not document.graph.cards)
+        self.setVisible(self._desk.is_empty)
         self._place()
 
     def _place(self) -> None:
-        size, canvas = self.sizeHint(), self._window.canvas
+        size, canvas = self.sizeHint(), self._desk.canvas
         self.setGeometry(
             (canvas.width() - size.width()) // 2,
             (canvas.height() - size.height()) // 2,

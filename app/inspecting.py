@@ -14,6 +14,7 @@ from app.main_window import MainWindow
 from orchestration.errors import UserError
 
 if TYPE_CHECKING:
+    from app.desk import Desk
     from engine.graph.problems import Problem
     from orchestration.backend import Backend
 
@@ -26,9 +27,11 @@ class Inspecting(QObject):
         self._window = window
         self._backend = backend
         self._tasks = tasks
-        window.canvas.keyboard.node_opened.connect(self.open_node)
-        window.canvas.pointer.node_opened.connect(self.open_node)
-        window.document.replaced.connect(self.load_offers)
+        for desk in window.desks.all:
+            self._join(desk)
+        window.desks.arrived.connect(self._join)
+        window.desks.leaving.connect(self._leave)
+        window.desks.replaced.connect(self.load_offers)
         window.inspector_opened.connect(self.load_offers)
         self.load_offers()
 
@@ -44,6 +47,14 @@ class Inspecting(QObject):
     def load_offers(self) -> None:
         """Find out what there is to choose from; saved agents may have changed meanwhile."""
         self._tasks.spawn(self._load(), "load what the inspector offers")
+
+    def _join(self, desk: Desk) -> None:
+        desk.canvas.keyboard.node_opened.connect(self.open_node)
+        desk.canvas.pointer.node_opened.connect(self.open_node)
+
+    def _leave(self, desk: Desk) -> None:
+        desk.canvas.keyboard.node_opened.disconnect(self.open_node)
+        desk.canvas.pointer.node_opened.disconnect(self.open_node)
 
     async def _load(self) -> None:
         backend = self._backend

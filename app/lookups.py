@@ -17,6 +17,7 @@ from orchestration.errors import UserError
 from orchestration.workflow_catalog import open_workflow
 
 if TYPE_CHECKING:
+    from app.desk import Panel
     from app.diff_view import DiffView
     from app.find_panel import FindPanel
     from app.tour import Tour
@@ -34,21 +35,23 @@ class Lookups(QObject):
         super().__init__(window)
         self._window = window
         self._do = do
-        self._find: FindPanel | None = None
         self._tour: Tour | None = None
-        self._undo_history: UndoHistory | None = None
-        self.empty = EmptyCanvas(window)
+        window.desks.replaced.connect(self._invite)
+        self._invite()
         self.targets = ChoicePopup(window.theme, window, "Compare with", width=460)
         self.targets.chosen.connect(self._on_target)
 
     @property
-    def find(self) -> FindPanel:
-        """The panel for find and replace."""
-        if self._find is None:
-            from app.find_panel import FindPanel
+    def empty(self) -> EmptyCanvas:
+        """What the canvas in front says while nothing is open there."""
+        return self._over_canvas(EmptyCanvas)
 
-            self._find = FindPanel(self._window)
-        return self._find
+    @property
+    def find(self) -> FindPanel:
+        """The panel for find and replace in the workflow in front."""
+        from app.find_panel import FindPanel
+
+        return self._over_canvas(FindPanel)
 
     @property
     def tour(self) -> Tour:
@@ -61,12 +64,10 @@ class Lookups(QObject):
 
     @property
     def undo_history(self) -> UndoHistory:
-        """The panel that lists every step."""
-        if self._undo_history is None:
-            from app.undo_history import UndoHistory
+        """The panel that lists every step of the workflow in front."""
+        from app.undo_history import UndoHistory
 
-            self._undo_history = UndoHistory(self._window)
-        return self._undo_history
+        return self._over_canvas(UndoHistory)
 
     def act(self, action_id: str) -> bool:
         """Do what an action asks for; tells whether it is one of these."""
@@ -90,6 +91,18 @@ class Lookups(QObject):
         from app.diff_view import DiffView
 
         return [view for view in self._window.findChildren(DiffView) if view.isVisible()]
+
+    def _over_canvas(self, kind: type[Panel]) -> Panel:
+        """The panel of this kind of the canvas in front; each canvas has its own."""
+        panels = self._window.desks.front.panels
+        panel = panels.get(kind)
+        if not isinstance(panel, kind):
+            panel = panels[kind] = kind(self._window)
+        return panel
+
+    def _invite(self) -> None:
+        if self._window.desks.front.is_empty:
+            self.empty.show()
 
     def _ask_find(self) -> None:
         if self._window.document.workflow is not None:

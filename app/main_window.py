@@ -6,22 +6,24 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import (
     QCloseEvent,
     QDragEnterEvent,
     QDropEvent,
     QGuiApplication,
     QPaintEvent,
-    QPalette,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QFrame, QMainWindow, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMainWindow
 
 from app.canvas.document import WorkflowDocument
 from app.canvas.scene import WorkflowScene
 from app.canvas.view import CanvasView
+from app.desk import Desk
+from app.desks import Desks
 from app.kit.window_state import WindowState
+from app.rooms import INSPECTOR_WIDTH, TOP_HEIGHT, Rooms, put_into
 from app.theme.theme import Theme
 
 if TYPE_CHECKING:
@@ -34,22 +36,20 @@ if TYPE_CHECKING:
     from app.top_bar import TopBar
     from app.waiting_list import WaitingList
 
-SIDEBAR_WIDTH = 216
-INSPECTOR_WIDTH = 356
-TOP_HEIGHT = 48
-FOLDED_HEIGHT = 40
-DOCK_LEAST = 190
 NARROW = 980
 """Below this width in pixels the sidebar gives way, and earlier if the inspector is open."""
 _LARGEST = (1440, 900)
-_NO_LIMIT = 16_777_215
 
 
 class MainWindow(QMainWindow):
     """Widgets and what they remember; what they are for is decided elsewhere.
 
     At first there are rooms only, with the canvas in the middle, so that the graph is on screen
-    soon; `furnish` puts everything else into the rooms.
+    soon; `furnish` puts everything else into the rooms. `document`, `scene`, `canvas` and `minimap`
+    are those of the tab in front; whoever follows them listens to `desks`.
+
+    Attributes:
+        desks: The open workflows.
 
     Signals:
         wished: Id of an action that is about runs or files, not about this window's look.
@@ -70,36 +70,49 @@ class MainWindow(QMainWindow):
     inspector: InspectorPanel
     toasts: Toasts
     waiting_list: WaitingList
-    minimap: Minimap
 
     def __init__(self, document: WorkflowDocument, state: WindowState) -> None:
         super().__init__()
         self.state = state
-        self.document = document
         self.theme = Theme(state.text("theme", "system"), self)
         self.theme.set_reduced_motion(state.flag("reduced_motion", False))
-        self.scene = WorkflowScene(document, self.theme, self)
-        self.canvas = CanvasView(self.scene, document, self.theme, self)
+        self.desks = Desks(document, self.theme, self)
         self.is_painted = False
         self._is_furnished = False
         self._sidebar_wanted = state.flag("sidebar", True)
         self._dock_folded = state.flag("dock_folded", False)
         self._inspector_wanted = state.flag("inspector", False)
-        self._left = _room("panel", self)
-        self._right = _room("panel", self)
-        self._top = _room("panel", self)
-        self._below = _room("ground", self)
-        self._columns = QSplitter(Qt.Orientation.Horizontal, self)
-        self._rows = QSplitter(Qt.Orientation.Vertical, self)
-        self._build_rooms()
+        self._columns = Rooms(self.desks, self)
+        self._left, self._right = self._columns.left, self._columns.right
+        self.setMinimumSize(560, 420)
+        self.setAcceptDrops(True)
+        self.setCentralWidget(self._columns)
         self._restore_sizes()
+
+    @property
+    def document(self) -> WorkflowDocument:
+        """What is open in front."""
+        return self.desks.front.document
+
+    @property
+    def scene(self) -> WorkflowScene:
+        """What is drawn in front."""
+        return self.desks.front.scene
+
+    @property
+    def canvas(self) -> CanvasView:
+        """The canvas in front."""
+        return self.desks.front.canvas
+
+    @property
+    def minimap(self) -> Minimap:
+        """The map of the canvas in front."""
+        return self.desks.front.minimap
 
     def furnish(self) -> None:
         """Put sidebar, top bar, dock and what lies over them into their places."""
         # Imported here: the first frame does without them, and loading them takes as long again.
         from app.actions import Actions
-        from app.canvas.minimap import Minimap
-        from app.canvas.zoom_bar import ZoomBar
         from app.dock import Dock
         from app.inspector.panel import InspectorPanel
         from app.kit.toasts import Toasts
@@ -108,22 +121,16 @@ class MainWindow(QMainWindow):
         from app.waiting_list import WaitingList
 
         self.theme.dress()
-        self.actions_ = Actions(self, self._own_handlers(), self._wish, self.canvas)
+        self.actions_ = Actions(self, self._own_handlers(), self._wish)
         self.sidebar = Sidebar(self.theme, self.actions_, self)
         self.top_bar = TopBar(self.theme, self.actions_, self)
         self.dock = Dock(self.theme, self.actions_, self)
         self.inspector = InspectorPanel(self.theme, self.document, self.scene, self)
-        for room, furniture in (
-            (self._left, self.sidebar),
-            (self._top, self.top_bar),
-            (self._below, self.dock),
-            (self._right, self.inspector),
-        ):
-            layout = room.layout()
-            assert layout is not None
-            layout.addWidget(furniture)
-        ZoomBar(self.theme, self.actions_, self.canvas).show()
-        self.minimap = Minimap(self.canvas, self.scene, self.document, self.theme)
+        rooms = self._columns
+        put_into(rooms.left, self.sidebar)
+        put_into(rooms.top, self.top_bar)
+        put_into(rooms.below, self.dock)
+        put_into(rooms.right, self.inspector)
         self.toasts = Toasts(self.theme, self, TOP_HEIGHT + 8)
         self.waiting_list = WaitingList(self.theme, self)
         self._is_furnished = True
@@ -131,18 +138,15 @@ class MainWindow(QMainWindow):
         self.actions_[f"theme_{self.theme.mode}"].setChecked(True)
         self.actions_["reduced_motion"].setChecked(self.state.flag("reduced_motion", False))
         self.actions_["minimap"].setChecked(self.state.flag("minimap", True))
-        self.minimap.set_wanted(self.state.flag("minimap", True))
+        self._furnish_front()
         self._fold_dock(self._dock_folded)
         self._show_sidebar()
         self.actions_["inspector"].setChecked(self._inspector_wanted)
         self.inspector.closed.connect(self.actions_["inspector"].trigger)
         self.dock.opened.connect(self._unfold_dock)
-        for change in (
-            self.document.replaced,
-            self.document.edited,
-            self.document.renamed,
-            self.document.undo_changed,
-        ):
+        desks = self.desks
+        desks.front_changed.connect(self._on_front_changed)
+        for change in (desks.replaced, desks.edited, desks.renamed, desks.undo_changed):
             change.connect(self._show_title)
         self._show_title()
 
@@ -150,9 +154,7 @@ class MainWindow(QMainWindow):
         """Keep sizes and switches for the next start."""
         state = self.state
         state.put("geometry", self.saveGeometry())
-        state.put("columns", self._columns.saveState())
-        if not self.canvas.isHidden() and not self._dock_folded:
-            state.put("rows", self._rows.saveState())
+        self._columns.remember(state, is_folded=self._dock_folded)
         state.put("sidebar", self._sidebar_wanted)
         state.put("dock_folded", self._dock_folded)
         state.put("inspector", self._inspector_wanted)
@@ -186,36 +188,6 @@ class MainWindow(QMainWindow):
             event.acceptProposedAction()
             self.file_dropped.emit(file)
 
-    def _build_rooms(self) -> None:
-        self.setMinimumSize(560, 420)
-        self.setAcceptDrops(True)
-        self._top.setFixedHeight(TOP_HEIGHT)
-        self._left.setMinimumWidth(160)
-        self._right.setMinimumWidth(272)
-        self.canvas.setMinimumHeight(120)
-        line = QFrame(self)
-        line.setProperty("kind", "line")
-        line.setFixedHeight(1)
-        self._rows.addWidget(self.canvas)
-        self._rows.addWidget(self._below)
-        middle = QWidget(self)
-        box = QVBoxLayout(middle)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.setSpacing(0)
-        box.addWidget(self._top)
-        box.addWidget(line)
-        box.addWidget(self._rows, 1)
-        self._columns.addWidget(self._left)
-        self._columns.addWidget(middle)
-        self._columns.addWidget(self._right)
-        self._columns.setStretchFactor(1, 1)
-        for index in (0, 1):
-            self._rows.setStretchFactor(index, 1)
-        for splitter in (self._columns, self._rows):
-            splitter.setHandleWidth(1)
-            splitter.setChildrenCollapsible(False)
-        self.setCentralWidget(self._columns)
-
     def _restore_sizes(self) -> None:
         room = QGuiApplication.primaryScreen().availableGeometry()
         width, height = min(_LARGEST[0], room.width()), min(_LARGEST[1], room.height())
@@ -225,18 +197,10 @@ class MainWindow(QMainWindow):
             width,
             height,
         )
-        rest = width - SIDEBAR_WIDTH - INSPECTOR_WIDTH
-        self._columns.setSizes([SIDEBAR_WIDTH, max(1, rest), INSPECTOR_WIDTH])
-        below = height - TOP_HEIGHT
-        self._rows.setSizes([round(below * 0.46), round(below * 0.54)])
-        for key, restore in (
-            ("geometry", self.restoreGeometry),
-            ("columns", self._columns.restoreState),
-            ("rows", self._rows.restoreState),
-        ):
-            data = self.state.data(key)
-            if data is not None:
-                restore(data)
+        geometry = self.state.data("geometry")
+        if geometry is not None:
+            self.restoreGeometry(geometry)
+        self._columns.restore(self.state, width, height)
         self._right.setVisible(self._inspector_wanted)
         self._fold_dock(self._dock_folded)
         self._show_sidebar()
@@ -254,8 +218,8 @@ class MainWindow(QMainWindow):
             "zoom_in": self._zoom_in,
             "zoom_out": self._zoom_out,
             "zoom_reset": self._zoom_reset,
-            "zoom_fit": self.canvas.glide_to_fit,
-            "zoom_chosen": self.canvas.glide_to_chosen,
+            "zoom_fit": self._zoom_fit,
+            "zoom_chosen": self._zoom_chosen,
             "minimap": self._toggle_minimap,
             "theme_system": self._set_theme,
             "theme_light": self._set_theme,
@@ -270,6 +234,18 @@ class MainWindow(QMainWindow):
         self.setWindowTitle(f"{name} ({file}) - OpenFlow" if file else "OpenFlow")
         self.top_bar.show_document(name or "No workflow", file)
         self.top_bar.file.full_tip = str(document.path) if document.path else ""
+
+    def _on_front_changed(self, desk: Desk) -> None:
+        if self.inspector.isAncestorOf(self.focusWidget()):
+            desk.canvas.setFocus()  # what is typed is finished before the fields are another's
+        self._furnish_front()
+        self.inspector.look_at(desk.document, desk.scene)
+
+    def _furnish_front(self) -> None:
+        desk, is_wanted = self.desks.front, self.state.flag("minimap", True)
+        if not desk.is_furnished:
+            desk.furnish(self.actions_, with_map=is_wanted)
+        desk.minimap.set_wanted(is_wanted)
 
     def _wish(self, action_id: str) -> None:
         self.wished.emit(action_id)
@@ -301,8 +277,7 @@ class MainWindow(QMainWindow):
 
     def _fold_dock(self, is_folded: bool) -> None:
         self._dock_folded = is_folded
-        self._below.setMaximumHeight(FOLDED_HEIGHT if is_folded else _NO_LIMIT)
-        self._below.setMinimumHeight(FOLDED_HEIGHT if is_folded else DOCK_LEAST)
+        self._columns.fold_below(is_folded)
         if self._is_furnished:
             self.dock.set_folded(is_folded)
             self.actions_["dock"].setChecked(not is_folded)
@@ -331,12 +306,18 @@ class MainWindow(QMainWindow):
         alone = self.actions_["focus_chat"].isChecked()
         if alone:
             self._unfold_dock()
-        self.canvas.setVisible(not alone)
+        self.desks.setVisible(not alone)
 
     def _toggle_minimap(self) -> None:
         is_wanted = self.actions_["minimap"].isChecked()
         self.minimap.set_wanted(is_wanted)
         self.state.put("minimap", is_wanted)
+
+    def _zoom_fit(self) -> None:
+        self.canvas.glide_to_fit()
+
+    def _zoom_chosen(self) -> None:
+        self.canvas.glide_to_chosen()
 
     def _zoom_in(self) -> None:
         self.canvas.glide_by(1.2)
@@ -357,18 +338,6 @@ class MainWindow(QMainWindow):
         reduced = self.actions_["reduced_motion"].isChecked()
         self.theme.set_reduced_motion(reduced)
         self.state.put("reduced_motion", reduced)
-
-
-def _room(kind: str, parent: QWidget) -> QFrame:
-    """An empty place in the colour of what will be put into it."""
-    room = QFrame(parent)
-    room.setProperty("kind", kind)
-    room.setAutoFillBackground(True)
-    if kind == "panel":
-        room.setBackgroundRole(QPalette.ColorRole.AlternateBase)
-    layout = QVBoxLayout(room)
-    layout.setContentsMargins(0, 0, 0, 0)
-    return room
 
 
 def _dropped_file(event: QDropEvent) -> Path | None:

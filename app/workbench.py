@@ -139,7 +139,7 @@ class Workbench(QObject):
     def _connect(self) -> None:
         window, chat = self._window, self._chat
         window.wished.connect(self._on_wish)
-        window.document.edited.connect(self._on_edited)
+        window.desks.edited.connect(self._on_edited)
         self.saving.reopened.connect(self._on_reopened)
         self.librarian.opened.connect(self._open_file)
         self.librarian.closed.connect(self._show_nothing)
@@ -147,7 +147,7 @@ class Workbench(QObject):
         self.saving.state_changed.connect(window.top_bar.show_save_state)
         window.file_dropped.connect(self._open_file)
         window.sidebar.chosen.connect(self._open_file)
-        window.scene.node_chosen.connect(self._on_node_chosen)
+        window.desks.node_chosen.connect(self._on_node_chosen)
         window.dock.trace.node_chosen.connect(window.scene.choose_node)
         window.waiting_list.chosen.connect(self._go_to_waiting)
         chat.filter_chosen.connect(window.scene.choose_node)

@@ -115,7 +115,7 @@ class Historian(QObject):
         self._list.asked.connect(self._on_asked)
         self._list.model.wanted.connect(self._on_more_wanted)
         self._list.model.named.connect(self._on_named)
-        self._window.document.replaced.connect(self.refresh)
+        self._window.desks.replaced.connect(self.refresh)
         bar.left.connect(self._leave_replay)
         bar.resumed.connect(self._resume_replayed)
         bar.forked.connect(self._fork_replayed)

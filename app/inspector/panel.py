@@ -99,9 +99,7 @@ class InspectorPanel(QFrame):
             self._pages.addWidget(self._areas[form])
         self._pages.addWidget(self.nothing)
         self._lay_out()
-        document.replaced.connect(self._on_replaced)
-        document.edited.connect(self.refresh)
-        scene.choice_changed.connect(self.follow_choice)
+        self._listen()
         theme.changed.connect(self._dress)
         self._dress()
         self.follow_choice()
@@ -116,6 +114,15 @@ class InspectorPanel(QFrame):
     def problem_rows(self) -> list[ProblemRow]:
         """The problems that are listed at the top."""
         return list(self._rows)
+
+    def look_at(self, document: WorkflowDocument, scene: WorkflowScene) -> None:
+        """Be about another workflow from now on."""
+        self._document.replaced.disconnect(self._on_replaced)
+        self._document.edited.disconnect(self.refresh)
+        self._scene.choice_changed.disconnect(self.follow_choice)
+        self._document, self._scene = document, scene
+        self._listen()
+        self._on_replaced()
 
     def set_offers(self, offers: Offers) -> None:
         """Let people choose from these."""
@@ -162,6 +169,11 @@ class InspectorPanel(QFrame):
                 view.setFocus()
         else:
             super().keyPressEvent(event)
+
+    def _listen(self) -> None:
+        self._document.replaced.connect(self._on_replaced)
+        self._document.edited.connect(self.refresh)
+        self._scene.choice_changed.connect(self.follow_choice)
 
     def _lay_out(self) -> None:
         top = QWidget(self)
