@@ -36,7 +36,9 @@ class FindPanel(QFrame):
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window.canvas)
-        self._window = window
+        self._theme = window.theme
+        self._canvas = window.canvas
+        self._scene = window.scene
         self._document = window.document
         self._matches: tuple[Match, ...] = ()
         self.setProperty("kind", "popover")
@@ -72,7 +74,7 @@ class FindPanel(QFrame):
             switch.toggled.connect(self._look_soon)
         self._document.edited.connect(self._on_edited)
         self._document.replaced.connect(self._on_edited)
-        window.canvas.installEventFilter(self)
+        self._canvas.installEventFilter(self)
         window.theme.changed.connect(self._dress)
         self._dress()
         self.hide()
@@ -94,7 +96,7 @@ class FindPanel(QFrame):
         """Close it; the keys go back to the canvas."""
         self._due.stop()
         self.hide()
-        self._window.canvas.setFocus()
+        self._canvas.setFocus()
 
     def look(self) -> None:
         """Look again, and say what was found or why nothing could be."""
@@ -126,7 +128,7 @@ class FindPanel(QFrame):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Enter and the arrows in the field lead through what was found."""
-        if event.type() == QEvent.Type.Resize and watched is self._window.canvas:
+        if event.type() == QEvent.Type.Resize and watched is self._canvas:
             self._place()
         is_press = isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress
         if watched is self.field and is_press and isinstance(event, QKeyEvent):
@@ -232,10 +234,10 @@ class FindPanel(QFrame):
             return
         match = self._matches[row]
         if match.field == "note":
-            self._window.scene.choose(notes=[match.owner_id])
+            self._scene.choose(notes=[match.owner_id])
         elif match.owner_id:
-            self._window.scene.choose_node(match.owner_id)
-            self._window.canvas.reveal(match.owner_id)
+            self._scene.choose_node(match.owner_id)
+            self._canvas.reveal(match.owner_id)
 
     def _open(self, _: QListWidgetItem) -> None:
         self._go_to(self.list.currentRow())
@@ -264,7 +266,7 @@ class FindPanel(QFrame):
         self.look()
 
     def _place(self) -> None:
-        canvas = self._window.canvas
+        canvas = self._canvas
         width = min(_WIDTH, canvas.width() - 2 * _MARGIN)
         self.setFixedWidth(max(200, width))
         self.adjustSize()
@@ -273,7 +275,7 @@ class FindPanel(QFrame):
         self.move(canvas.width() - self.width() - _MARGIN, _MARGIN)
 
     def _dress(self) -> None:
-        self._close.setIcon(self._window.theme.icons.icon("close"))
+        self._close.setIcon(self._theme.icons.icon("close"))
 
 
 def _sentence(error: Exception) -> str:

@@ -48,7 +48,8 @@ class UndoHistory(QFrame):
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window.canvas)
-        self._window = window
+        self._theme = window.theme
+        self._canvas = window.canvas
         self._document = window.document
         self.setProperty("kind", "popover")
         self.setAccessibleName("Undo history")
@@ -80,7 +81,7 @@ class UndoHistory(QFrame):
         box.setSpacing(6)
         box.addLayout(head)
         box.addWidget(self.list)
-        window.canvas.installEventFilter(self)
+        self._canvas.installEventFilter(self)
         window.theme.changed.connect(self._dress)
         self._document.undo_changed.connect(self._follow)
         self._document.replaced.connect(self._follow)
@@ -97,11 +98,11 @@ class UndoHistory(QFrame):
     def dismiss(self) -> None:
         """Close it; the keys go back to the canvas."""
         self.hide()
-        self._window.canvas.setFocus()
+        self._canvas.setFocus()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Arrows in the list go from step to step; Escape closes it."""
-        if watched is self._window.canvas and event.type() == QEvent.Type.Resize:
+        if watched is self._canvas and event.type() == QEvent.Type.Resize:
             self._place()
         if watched is self.list and isinstance(event, QKeyEvent):
             if event.type() == QEvent.Type.KeyPress:
@@ -144,7 +145,7 @@ class UndoHistory(QFrame):
         self.list.scrollTo(here)
 
     def _place(self) -> None:
-        canvas = self._window.canvas
+        canvas = self._canvas
         rows = min(self.steps.rowCount(), _MOST_ROWS)
         room = max(2 * _ROW, canvas.height() - 2 * _MARGIN - 52)
         self.list.setFixedHeight(min(rows * _ROW + 2, room))
@@ -153,7 +154,7 @@ class UndoHistory(QFrame):
         self.move(_MARGIN, _MARGIN)
 
     def _dress(self) -> None:
-        self._close.setIcon(self._window.theme.icons.icon("close"))
+        self._close.setIcon(self._theme.icons.icon("close"))
 
 
 class Steps(QAbstractListModel):

@@ -1,4 +1,4 @@
-"""All edges in one item, and the few that stand out in a second one above it."""
+"""All edges in one item, and the few that stand out or are moved along in others above it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QPainter, QPainterPath, QPainterPathStroker
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem
 
 from app.canvas.auto_layout import Place
-from app.canvas.geometry import DETAIL_BELOW, arrow, edge_path, in_port, out_port
+from app.canvas.geometry import DETAIL_BELOW, GROUND, arrow, edge_path, in_port, out_port
 from app.canvas.graph_sketch import Wire
 from app.kit.guarded_paint import GuardedPaint
 from app.kit.pens import solid_pen
@@ -44,6 +44,7 @@ class EdgeLayer(GuardedPaint, QGraphicsItem):
         self._cells: dict[Cell, dict[str, None]] = {}
         self._by_node: dict[str, dict[str, None]] = {}
         self._bounds = QRectF()
+        self._lifted: dict[str, None] = {}
         self.hidden = ""
         self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemUsesExtendedStyleOption)
         self.setZValue(-1)
@@ -61,9 +62,37 @@ class EdgeLayer(GuardedPaint, QGraphicsItem):
 
     def follow(self, node_ids: Iterable[str], places: Mapping[str, Place]) -> None:
         """Lay out the edges of these nodes anew; `places` has them and their neighbours."""
-        for wire_id in {key for node_id in node_ids for key in self._by_node.get(node_id, ())}:
+        touched = {key for node_id in node_ids for key in self._by_node.get(node_id, ())}
+        for wire_id in touched - self._lifted.keys():
             wire = self._shapes[wire_id].wire
             self._lay(wire, out_port(*places[wire.source]), in_port(*places[wire.target]))
+
+    def lift(self, node_ids: Collection[str]) -> list[EdgeShape]:
+        """Leave out, until `settle`, the edges that move along as they are with these nodes.
+
+        Those are the edges with both ends among them; they are given back to be shown elsewhere.
+        """
+        among = set(node_ids)
+        lifted = [
+            shape
+            for shape in self.shapes_at(among)
+            if shape.wire.source in among and shape.wire.target in among
+        ]
+        self._lifted = {shape.wire.id: None for shape in lifted}
+        for shape in lifted:
+            self.update(shape.bounds)
+        return lifted
+
+    def settle(self) -> None:
+        """Show again, where they were, the edges that were left out."""
+        for wire_id in self._lifted:
+            if (shape := self._shapes.get(wire_id)) is not None:
+                self.update(shape.bounds)
+        self._lifted = {}
+
+    def is_lifted(self, wire_id: str) -> bool:
+        """Whether an edge is shown elsewhere for now."""
+        return wire_id in self._lifted
 
     def shapes_at(self, node_ids: Collection[str]) -> list[EdgeShape]:
         """The edges that begin or end at one of these nodes."""
@@ -94,15 +123,18 @@ class EdgeLayer(GuardedPaint, QGraphicsItem):
         return [shape for shape in self._near(rect) if rect.contains(shape.path.boundingRect())]
 
     def boundingRect(self) -> QRectF:
-        """What the item may paint on, in its own coordinates."""
-        return self._bounds
+        """The whole ground: bounds that grew with the edges would be painted anew as a whole."""
+        return GROUND
 
     def paint_guarded(self, painter: QPainter, option: QStyleOptionGraphicsItem) -> None:
         """Paint what lies in the exposed part."""
         color = self._theme.tokens.color("line_strong")
         scale = option.levelOfDetailFromTransform(painter.worldTransform())
         shapes = self._near(option.exposedRect)
-        paint_edges(painter, (s for s in shapes if s.wire.id != self.hidden), color, 1.5, scale)
+        if self.hidden or self._lifted:
+            lifted, hidden = self._lifted, self.hidden
+            shapes = [s for s in shapes if s.wire.id not in lifted and s.wire.id != hidden]
+        paint_edges(painter, shapes, color, 1.5, scale)
 
     def _lay(self, wire: Wire, start: QPointF, end: QPointF) -> None:
         if wire.id in self._shapes:
@@ -115,9 +147,7 @@ class EdgeLayer(GuardedPaint, QGraphicsItem):
         for node_id in (wire.source, wire.target):
             self._by_node.setdefault(node_id, {})[wire.id] = None
         if not self._bounds.contains(bounds):
-            # It only grows, and by more than is needed: to change it makes Qt look at everything.
-            self.prepareGeometryChange()
-            self._bounds = self._bounds.united(bounds.adjusted(-_CELL, -_CELL, _CELL, _CELL))
+            self._bounds = self._bounds.united(bounds)
         self.update(bounds)
 
     def _drop(self, wire_id: str) -> None:
@@ -140,10 +170,14 @@ class EdgeLayer(GuardedPaint, QGraphicsItem):
 
 
 class EdgeHighlights(GuardedPaint, QGraphicsItem):
-    """The edges that stand out: of the selection, under the pointer, on the way to a live node."""
+    """The edges that stand out: of the selection, under the pointer, on the way to a live node.
+
+    A second one has those that are moved along with their nodes; it is moved as a whole.
+    """
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
+        self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemUsesExtendedStyleOption)
         self._theme = theme
         self._groups: dict[str, list[EdgeShape]] = {}
         self._bounds = QRectF()
@@ -168,8 +202,10 @@ class EdgeHighlights(GuardedPaint, QGraphicsItem):
     def paint_guarded(self, painter: QPainter, option: QStyleOptionGraphicsItem) -> None:
         """Paint group by group, the last one on top."""
         scale = option.levelOfDetailFromTransform(painter.worldTransform())
+        exposed = option.exposedRect
         for token, shapes in self._groups.items():
-            paint_edges(painter, shapes, self._theme.tokens.color(token), 2.0, scale)
+            seen = [shape for shape in shapes if shape.bounds.intersects(exposed)]
+            paint_edges(painter, seen, self._theme.tokens.color(token), 2.0, scale)
 
 
 def paint_edges(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QPainterPath
 
+GROUND = QRectF(-100_000, -100_000, 200_000, 200_000)
+"""All that can be looked at."""
 CARD_WIDTH = 248.0
 CARD_HEIGHT = 92.0
 CARD_RADIUS = 12.0

@@ -10,6 +10,11 @@ from app.canvas.geometry import PORT_REACH, in_port, out_port
 from app.canvas.node_item import NodeItem
 from app.canvas.scene import WorkflowScene
 
+_LARGEST_REACH = 36.0
+"""In scene units: seen from afar, the better part of a card is still the card and not its ports."""
+_PORTS_FROM = 0.25
+"""Below this scale a card is so small that a hand on it means the card."""
+
 Kind = Literal["port", "edge_end", "node", "note_handle", "note", "edge", "ground"]
 End = Literal["source", "target"]
 
@@ -24,10 +29,10 @@ class Hit(NamedTuple):
 
 def hit(scene: WorkflowScene, at: QPointF, scale: float) -> Hit:
     """Find what is at a point of the scene, seen at this scale; small things come first."""
-    reach = max(PORT_REACH, PORT_REACH / scale * 0.6)
+    reach = min(max(PORT_REACH, PORT_REACH / scale * 0.6), _LARGEST_REACH)
     if (end := _edge_end(scene, at, reach)) is not None:
         return end
-    if (port := _port(scene, at, reach)) is not None:
+    if scale >= _PORTS_FROM and (port := _port(scene, at, reach)) is not None:
         return port
     card = scene.card_at(at)
     if card is not None:

@@ -54,6 +54,8 @@ class KeyboardControl(QObject):
         self._source = ""
         self._candidates: list[str] = []
         self._candidate = 0
+        document.replaced.connect(self._leave)
+        document.edited.connect(self._leave)
 
     @property
     def is_connecting(self) -> bool:
@@ -167,11 +169,16 @@ class KeyboardControl(QObject):
 
     def _escape(self) -> None:
         if self._connecting is not None:
+            self._leave()
+        elif not self._pointer.cancel():
+            self._scene.choose()
+
+    def _leave(self, *_: object) -> None:
+        """Lead the edge no further; after an edit its ends may be gone."""
+        if self._connecting is not None:
             self._connecting.cancel()
             self._connecting = None
             self.hint.emit("")
-        elif not self._pointer.cancel():
-            self._scene.choose()
 
     def _walk(self, direction: str) -> None:
         graph = self._document.graph

@@ -36,6 +36,7 @@ class MoveGesture(Gesture):
             if node_id not in self._nodes and around.intersects(item.shape_rect())
         ]
         self._others = others[:MAX_NEIGHBOURS]
+        scene.lift(self._nodes)
 
     def move(self, at: QPointF, modifiers: Qt.KeyboardModifier) -> None:
         """Show everything where it would be."""
@@ -47,6 +48,7 @@ class MoveGesture(Gesture):
         self._scene.overlay.clear()
         if way.isNull():
             self._show(way)
+            self._scene.settle()
             return
         commands.move(
             self._document,
@@ -55,8 +57,17 @@ class MoveGesture(Gesture):
         )
 
     def cancel(self) -> None:
-        """Put everything back."""
-        self._show(QPointF())
+        """Put everything where the document has it; something may have been deleted meanwhile."""
+        places, notes = self._document.places, self._scene.notes
+        self._scene.show_moved(
+            {key: QPointF(*places[key]) for key in self._nodes if key in places},
+            {
+                key: QPointF(notes[key].annotation.position.x, notes[key].annotation.position.y)
+                for key in self._notes
+                if key in notes
+            },
+        )
+        self._scene.settle()
         self._scene.overlay.clear()
 
     def _way(self, at: QPointF, modifiers: Qt.KeyboardModifier) -> QPointF:

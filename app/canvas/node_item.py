@@ -43,6 +43,8 @@ class NodeItem(GuardedPaint, QGraphicsRectItem):
         self._texts = NodeTexts(card, IDLE, theme)
         self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemIsSelectable)
         self.setZValue(1)
+        # Painted once and then shown as it is until something about it or the scale is different.
+        self.setCacheMode(QGraphicsItem.CacheMode.DeviceCoordinateCache)
         self._describe()
 
     def show_info(self, info: NodeRunInfo) -> None:

@@ -51,6 +51,8 @@ class PointerControl(QObject):
         self._band: QRubberBand | None = None
         self._before_band: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset())
         self._hovered_card = ""
+        document.replaced.connect(self._drop)
+        document.edited.connect(self._drop)
 
     @property
     def is_busy(self) -> bool:
@@ -166,6 +168,11 @@ class PointerControl(QObject):
     def offer(self, at: QPointF, fixed: str, loose: End) -> None:
         """An edge was let go over the ground: offer a node to end at."""
         self.node_wanted.emit(at, fixed, loose)
+
+    def _drop(self, *_: object) -> None:
+        """Leave what is under way: the workflow is another one now than where it began."""
+        if self._gesture is not None:
+            self.cancel()
 
     def _begin(self) -> Gesture | None:
         """The gesture that the press has become."""

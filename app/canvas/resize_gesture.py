@@ -19,7 +19,6 @@ class ResizeGesture(Gesture):
     def __init__(self, scene: WorkflowScene, document: WorkflowDocument, note_id: str) -> None:
         self._item = scene.notes[note_id]
         self._document = document
-        self._before = self._item.rect().size()
 
     def move(self, at: QPointF, modifiers: Qt.KeyboardModifier) -> None:
         """Show the size that it would have."""
@@ -40,7 +39,8 @@ class ResizeGesture(Gesture):
 
     def cancel(self) -> None:
         """Show the size that it has."""
-        self._item.show_size(self._before)
+        note = self._item.annotation
+        self._item.show_size(QSizeF(note.width, note.height))
 
     def _size(self, at: QPointF, modifiers: Qt.KeyboardModifier) -> QSizeF:
         corner = at

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QGraphicsScene
 
 from app.canvas.document import WorkflowDocument
 from app.canvas.edge_layer import EdgeHighlights, EdgeLayer, EdgeShape
-from app.canvas.geometry import CARD_MARGIN
+from app.canvas.geometry import CARD_MARGIN, GROUND
 from app.canvas.gesture_overlay import GestureOverlay
 from app.canvas.node_item import NodeItem
 from app.canvas.node_look import IDLE, NodeRunInfo
@@ -21,8 +21,6 @@ from app.theme.theme import Theme
 
 if TYPE_CHECKING:
     from engine.graph.problems import Problem
-
-_GROUND = QRectF(-100_000, -100_000, 200_000, 200_000)
 
 
 class WorkflowScene(QGraphicsScene):
@@ -50,10 +48,13 @@ class WorkflowScene(QGraphicsScene):
         self._target = ""
         self._edges = EdgeLayer(theme)
         self._highlights = EdgeHighlights(theme)
+        self._lifted = EdgeHighlights(theme)
+        self._anchor: tuple[str, QPointF] | None = None
+        self._loose: frozenset[str] = frozenset()
         self.overlay = GestureOverlay(theme)
         # A fixed, huge ground: nothing that is moved can make the view jump.
-        self.setSceneRect(_GROUND)
-        for item in (self._edges, self._highlights, self.overlay):
+        self.setSceneRect(GROUND)
+        for item in (self._edges, self._highlights, self._lifted, self.overlay):
             self.addItem(item)
         document.replaced.connect(self._rebuild)
         document.edited.connect(self._follow)
@@ -198,23 +199,53 @@ class WorkflowScene(QGraphicsScene):
         self._edges.hidden = edge_id
         self._highlight()
 
+    def lift(self, node_ids: Collection[str]) -> None:
+        """These cards are going to be moved together, until `settle` or an edit.
+
+        Edges between them are moved as one picture, whose cost is the same for any number.
+        """
+        self.settle()
+        edges = self._edges.lift(node_ids)
+        if edges:
+            self._loose = frozenset(
+                end
+                for shape in self._edges.shapes_at(node_ids)
+                if not self._edges.is_lifted(shape.wire.id)
+                for end in shape.wire[1:]
+            )
+            anchor = edges[0].wire.source
+            self._anchor = (anchor, self._items[anchor].pos())
+            self._lifted.show_groups({"accent": edges})
+            self._highlight()
+
+    def settle(self) -> None:
+        """Nothing is moved any more."""
+        if self._anchor is not None:
+            self._anchor = None
+            self._edges.settle()
+            self._lifted.show_groups({})
+            self._lifted.setPos(0, 0)
+            self._highlight()
+
     def show_moved(self, nodes: Mapping[str, QPointF], notes: Mapping[str, QPointF]) -> None:
         """Show cards and notes elsewhere, edges along with them; the document is as it was."""
         for node_id, point in nodes.items():
             self._items[node_id].setPos(point)
         for note_id, point in notes.items():
             self._notes[note_id].setPos(point)
-        if nodes:
-            around = {
-                end
-                for shape in self._edges.shapes_at(nodes)
-                for end in (shape.wire.source, shape.wire.target)
-            }
-            spots = {key: self._items[key].pos().toTuple() for key in around}
-            self._edges.follow(nodes, spots)
+        moved = set(nodes)
+        if self._anchor is not None:
+            anchor, start = self._anchor
+            self._lifted.setPos(self._items[anchor].pos() - start)
+            moved &= self._loose
+        shapes = self._edges.shapes_at(moved)
+        if shapes:
+            ends = {end for shape in shapes for end in shape.wire[1:]}
+            self._edges.follow(moved, {key: self._items[key].pos().toTuple() for key in ends})
             self._highlight()
 
     def _rebuild(self) -> None:
+        self.settle()
         for item in (*self._items.values(), *self._notes.values()):
             self.removeItem(item)
         self._items, self._notes = {}, {}
@@ -230,6 +261,7 @@ class WorkflowScene(QGraphicsScene):
 
     def _follow(self, before: Snapshot, after: Snapshot) -> None:
         """Change what was changed; everything else stays, the selection included."""
+        self.settle()
         for card_id in before.cards.keys() - after.cards.keys():
             self.removeItem(self._items.pop(card_id))
         for card_id, card in after.cards.items():
@@ -285,9 +317,16 @@ class WorkflowScene(QGraphicsScene):
         accent = self._edges.shapes_at(chosen) + [shape for shape in picked if shape is not None]
         if accent:
             groups["accent"] = accent
-        hidden = self._edges.hidden
+        edges = self._edges
         self._highlights.show_groups(
-            {token: [s for s in found if s.wire.id != hidden] for token, found in groups.items()}
+            {
+                token: [
+                    shape
+                    for shape in found
+                    if shape.wire.id != edges.hidden and not edges.is_lifted(shape.wire.id)
+                ]
+                for token, found in groups.items()
+            }
         )
 
     def _restyle(self) -> None:
@@ -297,6 +336,7 @@ class WorkflowScene(QGraphicsScene):
             note.restyle()
         self._edges.update()
         self._highlights.update()
+        self._lifted.update()
         self.overlay.update()
 
     def _tell_choice(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, Signal
@@ -12,6 +13,7 @@ from PySide6.QtGui import (
     QNativeGestureEvent,
     QPainter,
     QPalette,
+    QPixmapCache,
     QPolygonF,
     QResizeEvent,
     QWheelEvent,
@@ -37,6 +39,7 @@ FIT_SCALE = 1.0
 
 _MARGIN = 28
 _FOOT = 60
+_PICTURES_KIB = 64 * 1024
 _CORNER = 190
 """Height and width of the lower left corner, in pixels, which the zoom bar takes."""
 
@@ -84,6 +87,8 @@ class CanvasView(QGraphicsView):
         # Files are for the window, which is asked next.
         self.setAcceptDrops(False)
         self.setAccessibleName("Workflow canvas")
+        # Room for the pictures of all cards that fit on a large and sharp screen.
+        QPixmapCache.setCacheLimit(max(QPixmapCache.cacheLimit(), _PICTURES_KIB))
         self.pointer = PointerControl(self, scene, document, self)
         self.keyboard = KeyboardControl(self, scene, document, self.pointer)
         document.replaced.connect(self._on_replaced)
@@ -310,11 +315,13 @@ class CanvasView(QGraphicsView):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(pen)
         left, top = rect.left() // step * step, rect.top() // step * step
-        columns = range(int((rect.right() - left) // step) + 1)
-        rows = range(int((rect.bottom() - top) // step) + 1)
-        painter.drawPoints(
-            [QPointF(left + step * column, top + step * row) for column in columns for row in rows]
+        columns, rows = (
+            int((rect.right() - left) // step) + 1,
+            int((rect.bottom() - top) // step) + 1,
         )
+        painter.translate(left, top)
+        painter.drawPoints(_dots(columns, rows))
+        painter.translate(-left, -top)
 
     def _middle(self) -> QPointF:
         """The point of the scene in the middle of the view, to a fraction of a pixel."""
@@ -369,3 +376,12 @@ class CanvasView(QGraphicsView):
         if item is not None:
             words += f"; selected: {item.spoken()}"
         self.setAccessibleDescription(words)
+
+
+@lru_cache(maxsize=64)
+def _dots(columns: int, rows: int) -> QPolygonF:
+    """The points of the grid, from the upper left one; a view that is panned asks for few sizes."""
+    step = GRID_STEP * 2
+    return QPolygonF(
+        [QPointF(step * column, step * row) for column in range(columns) for row in range(rows)]
+    )

@@ -108,6 +108,66 @@ def test_escape_leaves_a_gesture_without_a_trace(canvas: Canvas) -> None:
     assert (canvas.steps(), canvas.text()) == (0, before)
 
 
+def test_edges_follow_the_cards_that_are_moved_together(canvas: Canvas) -> None:
+    hand, scene = canvas.hand, canvas.window.scene
+    first, *others = canvas.ids()
+    lonely = canvas.document.graph.wires[-1].target
+    scene.choose(nodes=[key for key in (first, *others) if key != lonely])
+    way = QPointF(160, -96)
+
+    def ends() -> set[tuple[float, float]]:
+        elements = [(shape.path.elementAt(0), shape) for shape in scene.edges.shapes()]
+        return {(element.x, element.y) for element, _ in elements}
+
+    def ports() -> set[tuple[float, float]]:
+        sources = {wire.source for wire in canvas.document.graph.wires}
+        return {(hand.out_of(key).x(), hand.out_of(key).y()) for key in sources}
+
+    hand.press(hand.at(first))
+    hand.move(hand.at(first) + way)
+    lifted = [shape for shape in scene.edges.shapes() if scene.edges.is_lifted(shape.wire.id)]
+    assert {shape.wire.target for shape in lifted}.isdisjoint({lonely})
+    assert lifted
+    hand.key(Qt.Key.Key_Escape)
+    hand.release(hand.at(first))
+    assert ends() == ports()
+    assert not any(scene.edges.is_lifted(shape.wire.id) for shape in lifted)
+    before = dict(canvas.document.places)
+    hand.drag(hand.at(first), hand.at(first) + way)
+    assert canvas.document.places != before
+    assert ends() == ports()
+
+
+def test_seen_from_afar_a_card_is_moved_wherever_it_is_taken(canvas: Canvas) -> None:
+    hand, node_id = canvas.hand, canvas.ids()[0]
+    canvas.window.canvas.zoom_by(0.1 / canvas.window.canvas.scale_now)
+    before = canvas.document.places[node_id]
+    start = hand.at(node_id) + QPointF(-90, 0)
+    hand.drag(start, start + QPointF(-900, 900))
+    assert canvas.document.places[node_id] != before
+    assert canvas.chosen() == {node_id}
+
+
+def test_undoing_in_the_midst_of_a_gesture_ends_it(canvas: Canvas) -> None:
+    hand, before = canvas.hand, canvas.text()
+    node_id = canvas.add("New", 300.0, 700.0)
+    canvas.window.canvas.fit()
+    for start in (hand.at(node_id), hand.out_of(node_id)):
+        hand.press(start)
+        hand.move(start + QPointF(120, 120))
+        while canvas.document.undo_stack.canUndo():
+            canvas.trigger("undo")
+        hand.move(start + QPointF(160, 160))
+        hand.release(start + QPointF(160, 160))
+        assert canvas.text() == before
+        canvas.document.undo_stack.setIndex(canvas.steps())
+    canvas.window.scene.choose_node(canvas.ids()[0])
+    hand.key(Qt.Key.Key_C)
+    assert canvas.window.canvas.keyboard.is_connecting
+    canvas.trigger("undo")
+    assert not canvas.window.canvas.keyboard.is_connecting
+
+
 def test_an_edge_is_drawn_from_a_port_and_a_circle_is_refused(canvas: Canvas) -> None:
     hand, scene = canvas.hand, canvas.window.scene
     wire = canvas.document.graph.wires[0]
