@@ -128,7 +128,7 @@ class EdgeLayer(GuardedPaint, QGraphicsItem):
 
     def paint_guarded(self, painter: QPainter, option: QStyleOptionGraphicsItem) -> None:
         """Paint what lies in the exposed part."""
-        color = self._theme.tokens.color("line_strong")
+        color = self._theme.tokens.solid("line_strong", "ground")
         scale = option.levelOfDetailFromTransform(painter.worldTransform())
         shapes = self._near(option.exposedRect)
         if self.hidden or self._lifted:

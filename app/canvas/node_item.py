@@ -115,7 +115,7 @@ class NodeItem(GuardedPaint, QGraphicsRectItem):
         tokens = self._theme.tokens
         status = self.info.status
         if status == "idle":
-            return tokens.color("line_strong"), 1.0
+            return tokens.solid("line_strong", "raised"), 1.0
         width = 2.0 if status in WORKING or status in WAITING else 1.5
         return tokens.color(status_style(status).color), width
 

@@ -36,6 +36,10 @@ class RunOverlay(QObject):
         self._timer.setInterval(_TICK_MS)
         self._timer.timeout.connect(self._tick)
 
+    def look_at(self, scene: WorkflowScene) -> None:
+        """Show it in another scene from now on."""
+        self._scene = scene
+
     def show_view(self, view: RunView | None, moment: float | None = None) -> None:
         """Show how this run stands now; with `None` all nodes are idle.
 

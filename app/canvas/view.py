@@ -310,7 +310,7 @@ class CanvasView(QGraphicsView):
         rect = QRectF(rect)
         step = GRID_STEP * 2
         dot = max(1.2, 1.8 * scale) * self.devicePixelRatioF()
-        pen = solid_pen(self._theme.tokens.color("grid_dot"), dot)
+        pen = solid_pen(self._theme.tokens.solid("grid_dot", "ground"), dot)
         pen.setCosmetic(True)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(pen)
