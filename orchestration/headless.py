@@ -11,43 +11,51 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from engine.run.file_changes import merge_changes
 from engine.vocabulary.errors import InteractionError
-from engine.vocabulary.events import NodeAwaitingInput, ToolApprovalRequested, ToolCallUncertain
+from engine.vocabulary.events import (
+    NodeAwaitingInput,
+    RunWaiting,
+    ToolApprovalRequested,
+    ToolCallUncertain,
+)
 from engine.vocabulary.recovery import UncertainCall, UncertainChoice
 from engine.vocabulary.report import (
     NeedsInteraction,
     PendingApproval,
     PendingInput,
     RunCancelled,
-    RunCompleted,
     RunFailed,
     RunOutcome,
 )
-from engine.vocabulary.tools import FileChangeRecord
 from orchestration.backend import Backend
+from orchestration.run_report import EXIT_STATUS, report_of, status_of
 from orchestration.runs.answers import AnswerBook, ApprovalAnswer, PreparedAnswer
 from orchestration.runs.event_hub import EventRecord
+from orchestration.runs.folder_turns import FolderBusy
 from orchestration.runs.pauses import pending_of
 from orchestration.runs.requests import RunRequest
-from orchestration.runs.run_view import RunView
-from orchestration.runs.view_values import RunStatus, UsageTotals
 
 logger = logging.getLogger(__name__)
 
 ApprovalRule = Literal["ask", "allow", "deny"]
-Pending = PendingInput | PendingApproval | UncertainCall
-"""What waits for a person."""
-Asker = Callable[[Pending], Awaitable[str | ApprovalAnswer | UncertainChoice | None]]
-"""Asks a person: a text for a question, a decision for a call, what became of a call of unknown
-end, `None` to leave it open."""
 
-EXIT_STATUS = {
-    RunStatus.COMPLETED: 0,
-    RunStatus.FAILED: 1,
-    RunStatus.PAUSED: 3,
-    RunStatus.STOPPED: 130,
-}
+
+class FolderWait(Struct, frozen=True):
+    """The run waits for another one, which has its folder, waits for a person and would give way.
+
+    `reason` says so in a sentence.
+    """
+
+    reason: str
+
+
+Pending = PendingInput | PendingApproval | UncertainCall | FolderWait
+"""What waits for a person."""
+Asker = Callable[[Pending], Awaitable[str | ApprovalAnswer | UncertainChoice | bool | None]]
+"""Asks a person: a text for a question, a decision for a call, what became of a call of unknown
+end, whether to go first where a folder is waited for, `None` to leave it open. Its question is
+called off by cancelling it."""
+
 DENIED_BY_RULE = "calls that need approval are denied in this run"
 
 
@@ -66,16 +74,18 @@ async def run_headless(
     answers: Iterable[PreparedAnswer] = (),
     approve: ApprovalRule = "ask",
     ask: Asker | None = None,
+    go_first: bool = False,
 ) -> HeadlessResult:
     """Start a run and see it through until it is over or waits for somebody who is not there.
 
-    Prepared answers come first, then `approve`, then `ask` where there is a person to ask.
+    Prepared answers come first, then `approve`, then `ask` where there is a person to ask. With
+    `go_first` it goes ahead of a run that has its folder and waits for a person.
     Being cancelled stops the run and reports it as stopped.
 
     Raises:
         RunRefused: the workflow cannot be run; nothing was started.
     """
-    attendant = _Attendant(backend, request.on_event, AnswerBook(answers), approve, ask)
+    attendant = _Attendant(backend, request.on_event, AnswerBook(answers), approve, ask, go_first)
     run_id = await backend.start_run(msgspec.structs.replace(request, on_event=attendant.hear))
     return await _seen_through(backend, run_id, attendant)
 
@@ -87,13 +97,14 @@ async def attend_run(
     answers: Iterable[PreparedAnswer] = (),
     approve: ApprovalRule = "ask",
     ask: Asker | None = None,
+    go_first: bool = False,
     on_event: Callable[[EventRecord], None] | None = None,
 ) -> HeadlessResult:
     """See a run through that was resumed or forked a moment ago, as `run_headless` does.
 
     Calls of unknown end are settled by prepared answers or by `ask`; `approve` is not about them.
     """
-    attendant = _Attendant(backend, on_event, AnswerBook(answers), approve, ask)
+    attendant = _Attendant(backend, on_event, AnswerBook(answers), approve, ask, go_first)
     subscription = backend.subscribe(run_id)
 
     def pass_on() -> None:
@@ -122,117 +133,6 @@ async def _seen_through(backend: Backend, run_id: str, attendant: _Attendant) ->
     return HeadlessResult(report_of(view, outcome), EXIT_STATUS[status], error)
 
 
-def status_of(outcome: RunOutcome) -> RunStatus:
-    """How a run stands; open questions and approvals outweigh failed nodes."""
-    match outcome:
-        case RunCompleted():
-            return RunStatus.COMPLETED
-        case RunCancelled():
-            return RunStatus.STOPPED
-        case NeedsInteraction(inputs=inputs, approvals=approvals, retryables=retryables):
-            open_ = inputs or approvals or outcome.uncertain
-            waits = open_ or all(node.interrupted for node in retryables)
-            return RunStatus.PAUSED if waits else RunStatus.FAILED
-    return RunStatus.FAILED
-
-
-def report_of(view: RunView, outcome: RunOutcome) -> dict[str, Any]:
-    """The report as plain data; `usage` is `null` where no provider said anything."""
-    return {
-        "run_id": view.run_id,
-        "status": status_of(outcome).value,
-        "outputs": dict(sorted(view.outputs.items())),
-        "failed": dict(sorted(view.failed.items())),
-        "waiting": _waiting(outcome),
-        "usage": _usage(view),
-        "changed_files": [_changed_file(record) for record in merge_changes(view.changed_files)],
-    }
-
-
-def _usage(view: RunView) -> dict[str, Any]:
-    """What was used up, and by which node; `null` where nobody said anything, or nobody can."""
-    by_node = view.usage_by_node
-    return {
-        **_totals(view.usage),
-        "by_node": {node_id: _totals(by_node[node_id]) for node_id in sorted(by_node)},
-    }
-
-
-def _totals(usage: UsageTotals) -> dict[str, Any]:
-    told: dict[str, Any] = msgspec.to_builtins(usage)
-    if usage.cost is not None:
-        told["cost"] = round(usage.cost, 9)
-    return told
-
-
-def _waiting(outcome: RunOutcome) -> list[dict[str, Any]]:
-    if not isinstance(outcome, NeedsInteraction):
-        return []
-    waiting: list[dict[str, Any]] = [_question(pending) for pending in outcome.inputs]
-    waiting += [_approval(pending) for pending in outcome.approvals]
-    waiting += [_uncertain(call) for call in outcome.uncertain]
-    waiting += [
-        {"kind": "retry", "node_id": node.node_id, "label": node.label, "error": node.error}
-        for node in outcome.retryables
-        if node.interrupted
-    ]
-    return waiting
-
-
-def _question(pending: PendingInput) -> dict[str, Any]:
-    told: dict[str, Any] = {
-        "kind": "question" if pending.budget is None else "budget",
-        "node_id": pending.node_id,
-        "label": pending.label,
-        "pause_id": pending.pause_id,
-        "question": pending.question,
-    }
-    if pending.structured_input is not None:
-        told |= msgspec.to_builtins(pending.structured_input)
-    if pending.budget is not None:
-        told["limit"] = msgspec.to_builtins(pending.budget)
-    return told
-
-
-def _approval(pending: PendingApproval) -> dict[str, Any]:
-    return {
-        "kind": "approval",
-        "node_id": pending.node_id,
-        "label": pending.node_label,
-        "approval_id": pending.approval_id,
-        "path": list(pending.path or (pending.node_id,)),
-        "tool_name": pending.tool_call.name,
-        "tier": pending.tier.value,
-        "arguments": pending.tool_call.arguments,
-        "reason": pending.reason,
-        "preview": msgspec.to_builtins(pending.preview),
-        "rule": msgspec.to_builtins(pending.rule),
-    }
-
-
-def _uncertain(call: UncertainCall) -> dict[str, Any]:
-    evidence = msgspec.to_builtins(call.evidence)
-    return {
-        "kind": "uncertain",
-        "node_id": call.node_id,
-        "label": call.node_label,
-        "call_id": call.call_id,
-        "path": list(call.path or (call.node_id,)),
-        "tool_name": call.tool_call.name,
-        "arguments": call.tool_call.arguments,
-        "sign": call.evidence.sign.value,
-        "files": evidence.get("files", []),
-        "folders": evidence.get("folders", []),
-    }
-
-
-def _changed_file(record: FileChangeRecord) -> dict[str, Any]:
-    told = {"path": record.path, "op": record.op.value}
-    if record.rename_to is not None:
-        told["rename_to"] = record.rename_to
-    return told
-
-
 class _Attendant:
     """Answers what arises, the moment it arises, one thing at a time."""
 
@@ -243,12 +143,15 @@ class _Attendant:
         book: AnswerBook,
         approve: ApprovalRule,
         ask: Asker | None,
+        go_first: bool,
     ) -> None:
         self._backend = backend
         self._on_event = on_event
         self._book = book
         self._approve = approve
         self._ask = ask
+        self._go_first = go_first
+        self._on_waited: Callable[[], object] = _nothing
         self._heard: deque[Pending] = deque()
         self._known: set[str] = set()
         self._woken = asyncio.Event()
@@ -262,6 +165,10 @@ class _Attendant:
             self._note(event.request)
         elif isinstance(event, ToolCallUncertain):
             self._note(event.call)
+        elif isinstance(event, RunWaiting):
+            self._on_waited()
+            if event.may_go_first:
+                self._note(FolderWait(event.reason))
         if self._on_event is not None:
             self._on_event(record)
 
@@ -306,6 +213,8 @@ class _Attendant:
                     await self._treat_approval(run_id, pending)
                 case UncertainCall():
                     await self._treat_uncertain(run_id, pending)
+                case FolderWait():
+                    await self._treat_folder(run_id, pending)
         except InteractionError as error:
             # The node was interrupted, or the run ended, while the answer was being found.
             logger.info("an answer came too late: %s", error)
@@ -349,9 +258,35 @@ class _Attendant:
         if choice is not None:
             await self._backend.settle_uncertain(run_id, call.call_id, choice)
 
+    async def _treat_folder(self, run_id: str, wait: FolderWait) -> None:
+        """Go first if that is wanted; what is asked is called off when something has changed."""
+        if self._backend.view(run_id).waiting_reason != wait.reason:
+            return
+        wanted = self._go_first
+        if not wanted and self._ask is not None:
+            asking = asyncio.ensure_future(self._ask(wait))
+            self._on_waited = asking.cancel
+            try:
+                await asyncio.wait([asking])
+            finally:
+                self._on_waited = _nothing
+                asking.cancel()
+            wanted = not asking.cancelled() and asking.result() is True
+        if wanted:
+            try:
+                await self._backend.give_way(run_id)
+            except FolderBusy as error:
+                logger.info("the run does not go first: %s", error)
+
+
+def _nothing() -> None:
+    return None
+
 
 def _key_of(pending: Pending) -> str:
     match pending:
+        case FolderWait(reason=reason):
+            return f"folder {reason}"
         case PendingInput(pause_id=pause_id):
             return f"question {pause_id}"
         case PendingApproval(approval_id=approval_id):

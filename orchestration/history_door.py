@@ -103,12 +103,13 @@ class HistoryDoor(SettingsDoor):
     async def give_way(self, run_id: str) -> None:
         """Let a run that waits for its folder go ahead of the paused one that has it.
 
-        The paused run waits for the folder in its turn when it is answered.
+        The paused run waits for the folder in its turn when it is answered. It may be one of
+        another program, which lets this one go first a moment later.
 
         Raises:
             FolderBusy: the run does not wait, or who has the folder is at work.
         """
-        self._keeper.turns.give_way(run_id)
+        await self._keeper.turns.give_way(run_id)
 
     async def replay(self, run_id: str, until: int | None = None) -> RunView:
         """A run as it looked after event number `until`, or after its last; read only."""

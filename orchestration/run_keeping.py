@@ -104,7 +104,12 @@ class RunKeeper:
         )
         run = RunCoordinator(setup, opened.journal)
         kept = self._keep(run, opened.number, opened.journal, 0)
-        await self._take_turn(kept, ready, opening.name)
+        try:
+            await self._take_turn(kept, ready, opening.name)
+        except BaseException:
+            await self.let_go(run_id)
+            await self.store.delete(run_id)
+            raise
         self._back_up()
         return run
 
@@ -144,7 +149,11 @@ class RunKeeper:
             raise
         segment = max(recorded.segments - 1, 0)
         kept = self._keep(run, recorded.number, resumed.journal, segment)
-        await self._take_turn(kept, ready, recorded.summary.name)
+        try:
+            await self._take_turn(kept, ready, recorded.summary.name)
+        except BaseException:
+            await self.let_go(run_id)
+            raise
         if kept.turn is not None and not run.is_held:
             await asyncio.to_thread(remove_left_overs, recorded.open_calls, time.time())
         self._back_up()
@@ -238,8 +247,9 @@ class RunKeeper:
             return
         run, loop = kept.run, asyncio.get_running_loop()
 
-        def tell(reason: str) -> None:
-            loop.call_soon(run.tell_waiting, reason)  # whoever starts it may first subscribe
+        def tell(reason: str, may_go_first: bool) -> None:
+            # whoever starts it may first subscribe
+            loop.call_soon(run.tell_waiting, reason, may_go_first)
 
         def go_on() -> None:
             run.tell_waiting()

@@ -16,7 +16,7 @@ from app.cli.outcome_text import outcome
 from app.cli.progress import RunProgress, shown_if
 from app.cli.prompts import TerminalPrompts
 from app.cli.run_options import Approve
-from engine.vocabulary.events import ChatMessage
+from engine.vocabulary.events import ChatMessage, RunWaiting
 from orchestration.backend import Backend
 from orchestration.headless import ApprovalRule, Asker, HeadlessResult
 from orchestration.runs.answers import PreparedAnswer
@@ -33,6 +33,7 @@ class Attendance(Struct, frozen=True):
     approve: ApprovalRule
     ask: Asker | None
     hear: Listener
+    go_first: bool = False
 
 
 Start = Callable[[Backend, Attendance, RunProgress], Awaitable[HeadlessResult]]
@@ -48,6 +49,7 @@ def follow_run(
     approve: Approve,
     events: str | None,
     progress: RunProgress,
+    go_first: bool = False,
 ) -> None:
     """Let `start` do its work, print the report and leave with the status that fits.
 
@@ -60,7 +62,9 @@ def follow_run(
     event_file = EventFile(events) if events is not None else None
     try:
         result = run_until_interrupted(
-            _attended(backend, start, answers, approve, event_file, events == "-", progress)
+            _attended(
+                backend, start, answers, approve, event_file, events == "-", progress, go_first
+            )
         )
     finally:
         lost = event_file.close() if event_file is not None else None
@@ -83,19 +87,24 @@ async def _attended(
     event_file: EventFile | None,
     events_on_stderr: bool,
     progress: RunProgress,
+    go_first: bool,
 ) -> HeadlessResult:
     listeners: list[Listener] = [progress.hear]
     if event_file is not None:
         listeners.append(event_file.put)
+    asks = can_ask()
     if not events_on_stderr:
         listeners.append(_say_notice)
+        if not asks:
+            listeners.append(_say_waiting)
 
     def hear(record: EventRecord) -> None:
         for listener in listeners:
             listener(record)
 
     prompts = TerminalPrompts(progress.quiet)
-    attendance = Attendance(answers, approve.value, prompts.ask if can_ask() else None, hear)
+    ask = prompts.ask if asks else None
+    attendance = Attendance(answers, approve.value, ask, hear, go_first)
     try:
         with shown_if(progress, stderr_is_terminal() and not events_on_stderr):
             return await start(backend, attendance, progress)
@@ -124,3 +133,11 @@ def _say_notice(record: EventRecord) -> None:
     event = record.event
     if isinstance(event, ChatMessage) and event.role == "system":
         say(f"note: {event.content}")
+
+
+def _say_waiting(record: EventRecord) -> None:
+    """Say what the run waits for where no progress shows it and nobody can be asked."""
+    event = record.event
+    if isinstance(event, RunWaiting):
+        how = " with --go-first" if event.may_go_first else ""
+        say(f"note: {event.reason or 'the folder is free, the run goes on'}{how}")

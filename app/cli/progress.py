@@ -49,6 +49,7 @@ class RunProgress:
         self._owners = {node_id: node_id for node_id in self._labels}
         self._states: dict[str, str] = {}
         self._began: dict[str, float] = {}
+        self._waits_for = ""
         self._live: Live | None = None
 
     def take_over(self, view: RunView) -> None:
@@ -69,6 +70,8 @@ class RunProgress:
                 | ev.NodeCompleted(node_id=actor)
             ) if actor not in self._labels:
                 pass  # a subagent at work; its node is
+            case ev.RunWaiting(reason=reason):
+                self._waits_for = reason
             case ev.NodeQueued(node_id=node_id):
                 self._states[node_id] = "queued"
             case ev.NodeStarted(node_id=node_id):
@@ -131,6 +134,9 @@ class RunProgress:
         done = sum(state == "done" for state in states.values())
         table = Table.grid(padding=(0, 1))
         table.add_row("", f"{done} of {len(self._labels)} nodes done")
+        if self._waits_for:
+            mark, style = _MARKS["waiting"]
+            table.add_row(Text(mark, style), Text(visible(self._waits_for)))
         open_nodes = [node for node, state in states.items() if state != "done"]
         for node_id in open_nodes[:MAX_ROWS]:
             mark, style = _MARKS[states[node_id]]

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from engine.vocabulary.report import NeedsInteraction
-from orchestration.headless import report_of
+from orchestration.run_report import report_of
 from orchestration.runs.event_hub import rfc3339
 from orchestration.runs.run_view import RunView
 from orchestration.runs.view_values import ChatEntry, EntryKind, ToolCallView

@@ -6,7 +6,7 @@ import asyncio
 import os
 import threading
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 
 from app.cli.call_text import call_lines
 from app.cli.console import say, show
@@ -14,7 +14,7 @@ from app.cli.uncertain_text import uncertain_lines
 from engine.vocabulary.messages import Question
 from engine.vocabulary.recovery import UncertainCall, UncertainChoice
 from engine.vocabulary.report import PendingApproval, PendingInput
-from orchestration.headless import Pending
+from orchestration.headless import FolderWait, Pending
 from orchestration.runs.answers import ApprovalAnswer
 
 
@@ -29,15 +29,21 @@ class TerminalPrompts:
         """Take what keeps the screen still while a person types, and what reads a line."""
         self._quiet = quiet
         self._read_line = read_line or LineReader().read
+        self._reading: asyncio.Future[str | None] | None = None
 
-    async def ask(self, pending: Pending) -> str | ApprovalAnswer | UncertainChoice | None:
-        """Give the person's answer; `None` if there is none (end of input)."""
+    async def ask(self, pending: Pending) -> str | ApprovalAnswer | UncertainChoice | bool | None:
+        """Give the person's answer; `None` if there is none (end of input).
+
+        A question that is called off leaves what is typed next to the question after it.
+        """
         with self._quiet():
             match pending:
                 case PendingApproval():
                     return await self._decision(pending)
                 case UncertainCall():
                     return await self._settlement(pending)
+                case FolderWait():
+                    return await self._wish(pending)
             return await self._answer(pending)
 
     async def _answer(self, pending: PendingInput) -> str | None:
@@ -99,9 +105,26 @@ class TerminalPrompts:
                 if typed and choice.value.startswith(typed.lower()):
                     return choice
 
+    async def _wish(self, wait: FolderWait) -> bool | None:
+        say(wait.reason)
+        while True:
+            typed = await self._line("let this run go first? [y, n] ")
+            if typed is None:
+                return None
+            if typed.lower() in ("y", "yes", "n", "no"):
+                return typed.lower().startswith("y")
+
     async def _line(self, prompt: str) -> str | None:
         show(prompt)
-        return await _in_daemon_thread(self._read_line)
+        if self._reading is None:
+            self._reading = _in_daemon_thread(self._read_line)
+        try:
+            line = await asyncio.shield(self._reading)
+        except asyncio.CancelledError:
+            show("\n")
+            raise
+        self._reading = None
+        return line
 
 
 class LineReader:
@@ -125,8 +148,8 @@ class LineReader:
         return line.decode("utf-8", "replace").strip()
 
 
-async def _in_daemon_thread(read: Callable[[], str | None]) -> str | None:
-    """Await a read that cannot be cancelled without waiting for it when the program ends."""
+def _in_daemon_thread(read: Callable[[], str | None]) -> asyncio.Future[str | None]:
+    """Begin a read that cannot be cancelled, and that the end of the program does not wait for."""
     loop = asyncio.get_running_loop()
     answered: asyncio.Future[str | None] = loop.create_future()
 
@@ -139,7 +162,8 @@ async def _in_daemon_thread(read: Callable[[], str | None]) -> str | None:
             line = read()
         except OSError:
             line = None  # the terminal is gone, and with it the person
-        loop.call_soon_threadsafe(settle, line)
+        with suppress(RuntimeError):  # the loop is closed: nobody waits for it any more
+            loop.call_soon_threadsafe(settle, line)
 
     threading.Thread(target=work, name="terminal", daemon=True).start()
-    return await answered
+    return answered

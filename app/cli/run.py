@@ -17,6 +17,7 @@ from app.cli.run_options import (
     Approve,
     ApproveOption,
     EventsOption,
+    GoFirst,
     given_text,
     keep_from_overwriting,
     prepared_answers,
@@ -70,6 +71,7 @@ def run(
     approve: ApproveOption = Approve.ASK,
     answers: AnswersOption = None,
     events: EventsOption = None,
+    go_first: GoFirst = False,
     data_dir: DataDir = None,
     debug: Debug = False,
 ) -> None:
@@ -95,6 +97,7 @@ def run(
             approve=approve,
             events=events,
             progress=RunProgress({node.id: node.label for node in request.workflow.nodes}),
+            go_first=go_first,
         )
     except RunRefused as error:
         raise UserError(f"{file} cannot be run: {refusal(error.problems)}") from error
@@ -109,4 +112,5 @@ async def _start(
         answers=attendance.answers,
         approve=attendance.approve,
         ask=attendance.ask,
+        go_first=attendance.go_first,
     )

@@ -32,6 +32,13 @@ EventsOption = Annotated[
     str | None,
     typer.Option(metavar="FILE", help="Every event as a JSON line (-: standard error)."),
 ]
+GoFirst = Annotated[
+    bool,
+    typer.Option(
+        "--go-first",
+        help="Go ahead of a run that has the same folder and waits for a person.",
+    ),
+]
 RunId = Annotated[str, typer.Argument(metavar="ID", help="The run's id; 'runs list' shows it.")]
 
 

@@ -15,6 +15,7 @@ from app.cli.run_options import (
     Approve,
     ApproveOption,
     EventsOption,
+    GoFirst,
     RunId,
     keep_from_overwriting,
     prepared_answers,
@@ -68,6 +69,7 @@ def fork(
     approve: ApproveOption = Approve.ASK,
     answers: AnswersOption = None,
     events: EventsOption = None,
+    go_first: GoFirst = False,
     data_dir: DataDir = None,
     debug: Debug = False,
 ) -> None:
@@ -96,6 +98,7 @@ def fork(
         approve=approve,
         events=events,
         progress=RunProgress({}),
+        go_first=go_first,
     )
 
 

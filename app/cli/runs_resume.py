@@ -14,6 +14,7 @@ from app.cli.run_options import (
     Approve,
     ApproveOption,
     EventsOption,
+    GoFirst,
     RunId,
     given_text,
     keep_from_overwriting,
@@ -45,6 +46,7 @@ def resume(
     approve: ApproveOption = Approve.ASK,
     answers: AnswersOption = None,
     events: EventsOption = None,
+    go_first: GoFirst = False,
     data_dir: DataDir = None,
     debug: Debug = False,
 ) -> None:
@@ -67,6 +69,7 @@ def resume(
         approve=approve,
         events=events,
         progress=RunProgress({}),
+        go_first=go_first,
     )
 
 
@@ -93,5 +96,6 @@ async def attended(
         answers=attendance.answers,
         approve=attendance.approve,
         ask=attendance.ask,
+        go_first=attendance.go_first,
         on_event=attendance.hear,
     )

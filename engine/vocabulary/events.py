@@ -165,9 +165,13 @@ class ToolCallSettled(Event, frozen=True, gc=False, tag="tool_call_settled"):
 
 
 class RunWaiting(Event, frozen=True, gc=False, tag="run_waiting"):
-    """The run waits for something outside of it, and why; without a reason it goes on."""
+    """The run waits for something outside of it, and why; without a reason it goes on.
+
+    `may_go_first`: it waits for a run that waits for a person and would give way to it.
+    """
 
     reason: str = ""
+    may_go_first: bool = False
 
 
 class ToolArtifactCreated(Event, frozen=True, gc=False, tag="tool_artifact_created"):

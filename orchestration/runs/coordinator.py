@@ -168,9 +168,9 @@ class RunCoordinator:
         self._is_held = False
         self._drive.release()
 
-    def tell_waiting(self, reason: str = "") -> None:
+    def tell_waiting(self, reason: str = "", may_go_first: bool = False) -> None:
         """Tell why the run waits for something outside of it; without a reason it goes on."""
-        self._hub.emit(RunWaiting(reason))
+        self._hub.emit(RunWaiting(reason, may_go_first))
 
     def give_up(self, message: str) -> None:
         """End the run for a reason that lies outside of it, at once."""

@@ -172,6 +172,7 @@ def _tool_call_settled(view: ViewState, event: ev.ToolCallSettled, time: float) 
 
 def _run_waiting(view: ViewState, event: ev.RunWaiting, time: float) -> None:
     view.waiting_reason = event.reason or None
+    view.may_go_first = event.may_go_first
     view.trace_log.note((time, event))
 
 

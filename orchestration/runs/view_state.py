@@ -69,6 +69,8 @@ class ViewState:
         """Calls of unknown end that a person has to settle, by call id."""
         self.waiting_reason: str | None = None
         """Why a run that wants to go on does not yet, in a sentence."""
+        self.may_go_first = False
+        """Whether what it waits for would give way to it."""
         self.retryables: dict[str, Retryable] = {}
         self.outputs: dict[str, Any] = {}
         self.handoffs: dict[str, HandoffArtifact] = {}
@@ -150,7 +152,7 @@ class ViewState:
         What was cut off in the middle is begun anew or told anew, so nothing of it is open.
         """
         self.active, self.ended_as, self.last_error = True, None, None
-        self.waiting_reason = None
+        self.waiting_reason, self.may_go_first = None, False
         self.chats.close_open(time)
         self.calls.begin_anew()
         self.running_tools.clear()
@@ -173,7 +175,7 @@ class ViewState:
         self.pending_approvals.clear()
         self.open_approvals.clear()
         self.uncertain_calls.clear()
-        self.waiting_reason = None
+        self.waiting_reason, self.may_go_first = None, False
         self.running_tools.clear()
 
     def set_status(self, actor_id: str, status: NodeStatus) -> None:

@@ -13,15 +13,20 @@ else:
 
 
 class FolderLock:
-    """One lock; every method may touch the disk."""
+    """One lock, whose file holds a note of who has it; every method may touch the disk."""
 
     def __init__(self, path: Path) -> None:
         """Take its file, which is made when it is needed."""
         self._path = path
         self._descriptor: int | None = None
 
-    def try_take(self, name: str) -> bool:
-        """Take it unless somebody has it; `name` is what others are told.
+    @property
+    def is_held(self) -> bool:
+        """Whether this program has it."""
+        return self._descriptor is not None
+
+    def try_take(self) -> bool:
+        """Take it unless somebody has it; its note is empty then.
 
         Raises:
             OSError: the file cannot be made.
@@ -35,23 +40,29 @@ class FolderLock:
             os.close(descriptor)
             return False
         self._descriptor = descriptor
-        note = f"run '{name}' of process {os.getpid()}"
-        os.ftruncate(descriptor, 0)
-        os.lseek(descriptor, 0, os.SEEK_SET)
-        os.write(descriptor, note.encode("utf-8", "replace"))
+        self.write(b"")
         return True
 
-    def holder(self) -> str:
-        """Who has it, in words."""
+    def write(self, note: bytes) -> None:
+        """Write what others are told; nothing happens if it is not held."""
+        descriptor = self._descriptor
+        if descriptor is not None:
+            os.ftruncate(descriptor, 0)
+            os.lseek(descriptor, 0, os.SEEK_SET)
+            os.write(descriptor, note)
+
+    def note(self) -> bytes:
+        """What whoever has it, or had it last, tells others; empty where nothing is to be read."""
         try:
-            return self._path.read_text("utf-8", "replace") or "another program"
+            return self._path.read_bytes()
         except OSError:
-            return "another program"
+            return b""
 
     def release(self) -> None:
         """Give it back; nothing happens if it is not held."""
-        descriptor, self._descriptor = self._descriptor, None
-        if descriptor is not None:
+        if self._descriptor is not None:
+            self.write(b"")
+            descriptor, self._descriptor = self._descriptor, None
             os.close(descriptor)
 
 

@@ -61,6 +61,7 @@ def test_a_writer_waits_for_the_one_before_and_says_why(data_dir: Path, tmp_path
         view = backend.view(second)
         await come_true(backend, second, lambda: view.waiting_reason)
         assert view.waiting_reason == "waiting for run 'one', which works in this folder"
+        assert not view.may_go_first
         with pytest.raises(FolderBusy, match="at work"):
             await backend.give_way(second)
         held.release.set()
@@ -126,7 +127,8 @@ def test_a_paused_run_gives_way_and_goes_on_in_its_turn(data_dir: Path, tmp_path
         second = await backend.start_run(request_of(named("second"), "two", cwd=tmp_path))
         view = backend.view(second)
         await come_true(backend, second, lambda: view.waiting_reason)
-        assert "let it give way" in str(view.waiting_reason)
+        assert "let this run go first" in str(view.waiting_reason)
+        assert view.may_go_first
         assert not held.begun.is_set()
 
         await backend.give_way(second)
@@ -145,18 +147,75 @@ def test_a_paused_run_gives_way_and_goes_on_in_its_turn(data_dir: Path, tmp_path
 
 def test_another_program_is_waited_for_too(data_dir: Path, tmp_path: Path) -> None:
     async def body() -> None:
-        one = scripted_backend(answered, data_dir)
+        held = Held(summary("first"))
+        one = scripted_backend(lambda request: held, data_dir)
         other: Backend = scripted_backend(lambda request: summary("ok"), data_dir)
-        first = await one.start_run(request_of(named("first"), "one", cwd=tmp_path))
-        await one.settled(first)
+        await one.start_run(request_of(named("first"), "one", cwd=tmp_path))
+        await held.begun.wait()
         second = await other.start_run(request_of(named("second"), cwd=tmp_path))
         view = other.view(second)
         await come_true(other, second, lambda: view.waiting_reason)
-        assert "run 'one' of process" in str(view.waiting_reason)
-        with pytest.raises(FolderBusy, match="another program"):
+        assert "run 'one'" in str(view.waiting_reason)
+        with pytest.raises(FolderBusy, match="at work in the folder"):
             await other.give_way(second)
         await one.aclose()
         assert isinstance(await other.settled(second), RunCompleted)
         await other.aclose()
+
+    run_async(body)
+
+
+def test_another_program_lets_go_when_its_run_waits(data_dir: Path, tmp_path: Path) -> None:
+    async def body() -> None:
+        one = scripted_backend(answered, data_dir)
+        other: Backend = scripted_backend(lambda request: summary("ok"), data_dir)
+        first = await one.start_run(request_of(named("first"), "one", cwd=tmp_path))
+        await one.settled(first)
+        second = await other.start_run(request_of(named("second"), "two", cwd=tmp_path))
+        view = other.view(second)
+        await come_true(other, second, lambda: view.may_go_first)
+        await other.give_way(second)
+        assert isinstance(await other.settled(second), RunCompleted)
+        assert not view.waiting_reason
+        await one.answer(first, "a", "go")
+        await come_true(one, first, lambda: not one.view(first).active)
+        assert one.view(first).outputs["a"] == {"summary": "ok"}
+        await one.aclose()
+        await other.aclose()
+
+    run_async(body)
+
+
+def test_a_run_that_no_longer_waits_leaves_the_line(data_dir: Path, tmp_path: Path) -> None:
+    async def body() -> None:
+        held = Held(summary("first"))
+        backends = [scripted_backend(lambda request: held, data_dir) for _ in range(3)]
+        one, two, three = backends
+        await one.start_run(request_of(named("first"), "one", cwd=tmp_path))
+        await held.begun.wait()
+        second = await two.start_run(request_of(named("second"), cwd=tmp_path))
+        await come_true(two, second, lambda: two.view(second).waiting_reason)
+        third = await three.start_run(request_of(named("third"), cwd=tmp_path))
+        await come_true(three, third, lambda: three.view(third).waiting_reason)
+        await two.stop_run(second)
+        held.release.set()
+        assert isinstance(await three.settled(third), RunCompleted)
+        for backend in backends:
+            await backend.aclose()
+
+    run_async(body)
+
+
+def test_a_folder_that_cannot_be_locked_begins_nothing(data_dir: Path, tmp_path: Path) -> None:
+    async def body() -> None:
+        backend = scripted_backend(lambda request: summary("ok"), data_dir)
+        (data_dir / "folders").write_text("in the way")
+        with pytest.raises(FolderBusy, match="cannot be locked"):
+            await backend.start_run(request_of(named("first"), cwd=tmp_path))
+        assert await backend.runs() == ()
+        (data_dir / "folders").unlink()
+        run_id = await backend.start_run(request_of(named("first"), cwd=tmp_path))
+        assert isinstance(await backend.settled(run_id), RunCompleted)
+        await backend.aclose()
 
     run_async(body)

@@ -52,6 +52,12 @@ class AtTerminal:
         """Press Ctrl+C."""
         self._process.send_signal(2)
 
+    def kill(self) -> None:
+        """Let the program end at once, and take the terminal away."""
+        self._process.kill()
+        self._process.communicate()
+        os.close(self._screen)
+
     def ended(self, timeout_s: float = 60) -> tuple[int, str]:
         """Wait for the end; gives the status and what was on standard output."""
         deadline = time.monotonic() + timeout_s
