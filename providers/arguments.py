@@ -29,6 +29,7 @@ from providers.lenient_json import (
     MAX_DEPTH,
     JsonProblem,
     StrictText,
+    finite,
     nesting_exceeds,
     parse,
     refuse_constant,
@@ -41,6 +42,11 @@ CODE_FENCE = "code_fence"
 SPLIT_OBJECTS = "split_objects"
 REPEATED_OBJECT = "repeated_object"
 EMPTY_START = "empty_start"
+
+MAX_CHARACTERS = 2 * 1024 * 1024
+"""Several times the longest reply of any model; more only comes from one that runs in circles."""
+MAX_VALUES = 20_000
+"""How many members and entries they may have together, at any depth."""
 
 _MAX_LEVELS = 2
 _FENCE = re.compile(r"\A```[\w-]*[ \t]*\n(.*?)\n?```\Z", re.DOTALL)
@@ -89,7 +95,8 @@ class Latitude(IntEnum):
 def decode_arguments(raw: Any, latitude: Latitude = Latitude.ENCODING) -> Decoded:
     """Decode arguments as a wire delivered them: a text, an object or nothing.
 
-    An empty text means an object without members.
+    An empty text means an object without members. At most `MAX_CHARACTERS` and
+    `MAX_VALUES` are decoded.
     """
     repairs: list[str] = []
     try:
@@ -108,6 +115,7 @@ def capped(text: str) -> str:
 def _values(raw: Any, repairs: list[str], latitude: Latitude) -> list[Any]:
     if not isinstance(raw, str):
         return [_copied(raw)]
+    _refuse_size(raw)
     text = raw.strip().removeprefix("\ufeff")
     for _ in range(_MAX_LEVELS):
         if not text:
@@ -162,7 +170,8 @@ def _glued(text: str, repairs: list[str]) -> list[JsonObject]:
     """The objects that the text is made of; empty unless it is made of whole objects only."""
     if nesting_exceeds(text, MAX_DEPTH):
         return []
-    decoder, found, at = json.JSONDecoder(parse_constant=refuse_constant), [], 0
+    decoder = json.JSONDecoder(parse_constant=refuse_constant, parse_float=finite)
+    found, at = [], 0
     while at < len(text):
         try:
             value, at = decoder.raw_decode(text, at)
@@ -191,15 +200,43 @@ def _copied(raw: Any) -> Any:
         return {}
     try:
         text = json.dumps(raw)
+        _refuse_size(text)
         return _whole_characters(parse(text), text)
     except (TypeError, ValueError, RecursionError) as error:
         raise _Undecodable(JsonProblem(f"not valid JSON ({error})")) from None
+
+
+def _refuse_size(text: str) -> None:
+    """Whatever is done with a call takes time in proportion to it, some of it on an event loop."""
+    if len(text) > MAX_CHARACTERS:
+        raise _Undecodable(
+            JsonProblem(
+                f"the arguments have {len(text)} characters, and at most {MAX_CHARACTERS} are "
+                "taken; do it in several calls"
+            )
+        )
+
+
+def _refuse_number(value: Any) -> None:
+    pending, count = [value], 0
+    while pending:
+        part = pending.pop()
+        if isinstance(part, dict | list):
+            count += len(part)
+            if count > MAX_VALUES:
+                raise _Undecodable(
+                    JsonProblem(
+                        f"the arguments have more than {MAX_VALUES} values; do it in several calls"
+                    )
+                )
+            pending.extend(part.values() if isinstance(part, dict) else part)
 
 
 def _as_object(value: Any) -> JsonObject:
     if value is None:
         return {}
     if isinstance(value, dict):
+        _refuse_number(value)
         return value
     raise _Undecodable(JsonProblem(f"must be a JSON object, not {_KINDS[type(value)]}"))
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from itertools import accumulate
+from math import isinf
 from typing import Any, NoReturn
 
 from msgspec import Struct
@@ -71,14 +72,14 @@ class StrictText(Struct, frozen=True):
 
 
 def parse(text: str) -> Any:
-    """Decode strict JSON: no NaN, no Infinity, no nesting beyond `MAX_DEPTH`.
+    """Decode strict JSON: finite numbers only, no nesting beyond `MAX_DEPTH`.
 
     Raises:
         ValueError: if it is not that; `problem_in` says what is wrong.
     """
     if nesting_exceeds(text, MAX_DEPTH):
         raise ValueError("nested too deeply")
-    return json.loads(text, parse_constant=refuse_constant)
+    return json.loads(text, parse_constant=refuse_constant, parse_float=finite)
 
 
 def nesting_exceeds(text: str, limit: int) -> bool:
@@ -128,7 +129,7 @@ def problem_in(text: str) -> JsonProblem:
 
 def _strict_problem(text: str) -> JsonProblem | None:
     try:
-        json.loads(text, strict=False, parse_constant=refuse_constant)
+        json.loads(text, strict=False, parse_constant=refuse_constant, parse_float=finite)
     except json.JSONDecodeError as error:
         line = f"line {error.lineno}, " if error.lineno > 1 else ""
         reason = error.msg.partition(":")[0].lower()
@@ -197,3 +198,14 @@ def strict_string(literal: str, repairs: set[str]) -> str | None:
 def refuse_constant(name: str) -> NoReturn:
     """Refuse `NaN` and the infinities, which the standard library would let pass."""
     raise ValueError(f"{name} is not JSON")
+
+
+def finite(text: str) -> float:
+    """The number that a text spells; refuses one too large to be kept, which would not come back.
+
+    It would become an infinity, and that is no JSON.
+    """
+    number = float(text)
+    if isinf(number):
+        raise ValueError(f"{text[:40]} is too large for a number")
+    return number

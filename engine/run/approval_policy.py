@@ -6,6 +6,8 @@ import json
 from enum import StrEnum
 from hashlib import sha256
 
+import msgspec
+
 from engine.run.shell_classifier import is_reading
 from engine.vocabulary.tools import (
     CALL_SUBAGENT_TOOL,
@@ -45,7 +47,8 @@ _WHAT_IT_DOES = {
     DECLARE_SUBAGENTS_TOOL: "declares subagents",
     CALL_SUBAGENT_TOOL: "puts a subagent to work",
 }
-_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+_encode = msgspec.json.Encoder(order="deterministic").encode
+_encode_escaped = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
 def decide(mode: ApprovalMode, tier: ToolTier) -> Verdict:
@@ -84,6 +87,11 @@ def call_digest(
     """SHA-256, in hex, of who calls what with which arguments, and of what they lead to.
 
     Equal for equal arguments whatever the order of their keys. A decision holds for this digest
-    and for no other.
+    and for no other. Numbers are finite, which is seen to where arguments are decoded.
     """
-    return sha256(_encode([path, tool_name, arguments, targets]).encode()).hexdigest()
+    bound = [path, tool_name, arguments, targets]
+    try:
+        data = _encode(bound)
+    except UnicodeEncodeError:  # half of a character; its escape is in no text encoded above
+        data = _encode_escaped(bound).encode()
+    return sha256(data).hexdigest()

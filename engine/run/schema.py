@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import islice
+from math import isinf
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from engine.graph.schema_check import refuse_to_fetch, why_unusable
@@ -23,13 +24,20 @@ if TYPE_CHECKING:
 MAX_PROBLEMS = 16
 MAX_PROBLEM_CHARS = 512
 
+MAX_PARTS = 2000
+"""A wrong part costs up to 10 us, and the event loop waits for it."""
+
+_FIRST_ENTRIES = 8
+_OF_WHOLE_LISTS = frozenset({"minItems", "contains", "uniqueItems"})
 _COMPILED_SCHEMAS = 512
 _SCHEMAS_BY_IDENTITY = 4096
 _COERCION_ROUNDS = 6
 _SINGLE_ATTEMPTS = 32
 _DEEPEST_SPELLED = 128
+_LONGEST_COUNTED = 64 * 1024
 _STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[{\]}]')
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,4000})")
+_INDEX = re.compile(r"\+?[0-9]{1,20}")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,300})(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?")
 
 _Path = tuple[str | int, ...]
@@ -58,6 +66,8 @@ class CompiledSchema:
         At most `MAX_PROBLEMS` are told. They may go to a model and into a trace: names come from
         the schema only.
         """
+        if is_large(value):
+            return self._problems_of_large(value)
         if not self._cost.can_word(value):
             return ("does not fit; the schema offers too many forms within forms to say where",)
         try:
@@ -73,16 +83,28 @@ class CompiledSchema:
 
         Only a text whose path the schema finds invalid is touched, and only where it spells an
         integer, a number, a boolean, null, an array or an object that is wanted there. The value
-        itself is never changed; what needs no replacement is shared with the result.
+        itself is never changed; what needs no replacement is shared with the result. What is
+        `is_large` is not looked into.
         """
         for _ in range(_COERCION_ROUNDS):
-            if self.is_valid(value):
+            if self.is_valid(value) or is_large(value):
                 return value
             better = self._coerced_once(value)
             if better is value:
                 return value
             value = better
         return value
+
+    def _problems_of_large(self, value: Any) -> tuple[str, ...]:
+        """What is wrong with the first entries of each list, lengths aside."""
+        if self.is_valid(value):
+            return ()
+        beginning = _beginning(value)
+        if not is_large(beginning) and self._cost.can_word(beginning):
+            errors = [e for e in self._errors(beginning) if e.kind.name not in _OF_WHOLE_LISTS]
+            if errors:
+                return tuple([self._worded(error) for error in errors[:MAX_PROBLEMS]])
+        return ("does not fit, and is too large to say where; send fewer entries",)
 
     def _coerced_once(self, value: Any) -> Any:
         errors = self._errors(value)
@@ -147,6 +169,19 @@ def compiled(schema: Any) -> CompiledSchema:
         _by_identity.clear()
     _by_identity[id(schema)] = (schema, result)
     return result
+
+
+def is_large(value: Any) -> bool:
+    """Whether a value has so many parts that finding all that is wrong could take long."""
+    pending, parts = [value], 0
+    while pending:
+        part = pending.pop()
+        if isinstance(part, dict | list):
+            parts += len(part)
+            if parts > MAX_PARTS:
+                return True
+            pending.extend(part.values() if isinstance(part, dict) else part)
+    return False
 
 
 def shortened(text: str, limit: int = MAX_PROBLEM_CHARS) -> str:
@@ -228,16 +263,40 @@ def _inner(error: ValidationError) -> Iterator[ValidationError]:
 def _replacements(value: Any, errors: Iterable[ValidationError]) -> dict[_Path, Any]:
     found: dict[_Path, Any] = {}
     for error in errors:
-        path = tuple(error.instance_path)
-        if error.kind.name != "type" or path in found:
+        if error.kind.name != "type":
             continue
-        text = value
-        for step in path:
-            text = text[step]
-        if isinstance(text, str):
+        path, text = _found(value, error.instance_path)
+        if isinstance(text, str) and path not in found:
             for replacement in _spelled(text, getattr(error.kind, "types", ())):
                 found[path] = replacement
     return found
+
+
+def _found(value: Any, steps: Iterable[str | int]) -> tuple[_Path, Any]:
+    """The part of a value that an error is about, and its path; nothing where that is not certain.
+
+    A name that looks like a number comes as that number.
+    """
+    path: list[str | int] = []
+    for given in steps:
+        step = given
+        if isinstance(value, dict) and isinstance(given, int):
+            names = [name for name in value if _INDEX.fullmatch(name) and int(name) == given]
+            if len(names) != 1:
+                return (), None
+            step = names[0]
+        value = value[step]
+        path.append(step)
+    return tuple(path), value
+
+
+def _beginning(value: Any) -> Any:
+    """The value with the first entries of each list only."""
+    if isinstance(value, list):
+        return [_beginning(entry) for entry in value[:_FIRST_ENTRIES]]
+    if isinstance(value, dict) and len(value) <= MAX_PARTS:
+        return {name: _beginning(part) for name, part in value.items()}
+    return value
 
 
 def _replaced(value: Any, replacements: Mapping[_Path, Any]) -> Any:
@@ -264,7 +323,9 @@ def _spelled(text: str, wanted: Collection[str]) -> Iterator[Any]:
     if "integer" in wanted and _INTEGER.fullmatch(spelled):
         yield int(spelled)
     elif "number" in wanted and _NUMBER.fullmatch(spelled):
-        yield json.loads(spelled)
+        number = json.loads(spelled)
+        if not isinf(number):
+            yield number
     if "boolean" in wanted and spelled in ("true", "false"):
         yield spelled == "true"
     if "null" in wanted and spelled == "null":
@@ -272,7 +333,9 @@ def _spelled(text: str, wanted: Collection[str]) -> Iterator[Any]:
     if ("array" in wanted and spelled.startswith("[")) or (
         "object" in wanted and spelled.startswith("{")
     ):
-        if _depth(spelled) > _DEEPEST_SPELLED:
+        if spelled.count("[") + spelled.count("{") > _DEEPEST_SPELLED and (
+            len(spelled) > _LONGEST_COUNTED or _depth(spelled) > _DEEPEST_SPELLED
+        ):
             return
         try:
             yield json.loads(spelled, parse_constant=_refuse_constant)

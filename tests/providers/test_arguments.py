@@ -9,10 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.vocabulary.tools import JsonObject
 from providers.arguments import (
     CODE_FENCE,
     DOUBLE_ENCODING,
     EMPTY_START,
+    MAX_CHARACTERS,
+    MAX_VALUES,
     REPEATED_OBJECT,
     SPLIT_OBJECTS,
     Latitude,
@@ -268,3 +271,38 @@ def test_hostile_texts_of_full_size_are_no_arguments(pattern: str) -> None:
 def test_what_is_too_long_to_keep_still_shows_that_it_is() -> None:
     assert len(capped("x" * 100_000)) == 64 * 1024 + 1
     assert capped("short") == "short"
+
+
+@pytest.mark.parametrize(
+    "raw", ['{"a":1e999}', '{"a":-1e999}', "{'a': 1e999}", '{"b":1}{"a":1e999}']
+)
+def test_a_number_too_large_to_be_kept_is_no_argument(raw: str) -> None:
+    for latitude in Latitude:
+        assert decode_arguments(raw, latitude).objects == ()
+
+
+def test_arguments_beyond_the_limit_are_refused_with_a_way_out() -> None:
+    longest = MAX_CHARACTERS - len('{"a":""}')
+    for text, raw in (
+        ("x" * longest, f'{{"a":"{"x" * longest}"}}'),
+        ("x" * (longest + 1), f'{{"a":"{"x" * (longest + 1)}"}}'),
+        ("x" * (longest + 1), {"a": "x" * (longest + 1)}),
+    ):
+        decoded = decode_arguments(raw)
+        if len(text) == longest:
+            assert decoded.objects == ({"a": text},)
+        else:
+            assert decoded.objects == ()
+            assert "in several calls" in (decoded.problem or "")
+            assert not decoded.unterminated
+
+
+def test_arguments_with_more_values_than_the_limit_are_refused() -> None:
+    most = {"a": [1] * (MAX_VALUES - 1)}
+    assert decode_arguments(json.dumps(most)).objects == (most,)
+    assert decode_arguments(most).objects == (most,)
+    pairs: JsonObject = {str(at): [] for at in range(MAX_VALUES)}
+    too_many: list[JsonObject] = [{"a": [1] * MAX_VALUES}, {"a": pairs}]
+    for more in too_many:
+        assert "several calls" in (decode_arguments(json.dumps(more)).problem or "")
+        assert "several calls" in (decode_arguments(more).problem or "")

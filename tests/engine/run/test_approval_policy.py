@@ -1,3 +1,5 @@
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -60,7 +62,27 @@ def test_any_arguments_have_a_digest(arguments: dict[str, object]) -> None:
 
 
 def test_text_that_is_no_unicode_has_a_digest() -> None:
-    assert call_digest(("n",), "t", {"a": "\ud800"})
+    broken = call_digest(("n",), "t", {"a": "\ud800"})
+    assert broken != call_digest(("n",), "t", {"a": "\ud801"})
+    assert broken != call_digest(("n",), "t", {"a": "\\ud800"})
+
+
+_json = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters()),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(_json, _json)
+def test_a_digest_tells_any_two_values_apart(one: object, other: object) -> None:
+    same = call_digest(("n",), "t", {"a": one}) == call_digest(("n",), "t", {"a": other})
+    # Spelled out, since 1, 1.0 and true are equal in Python.
+    assert same is (json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True))
 
 
 @pytest.mark.parametrize(

@@ -287,3 +287,56 @@ def _assert_only_texts_differ(before: Any, after: Any) -> None:
             _assert_only_texts_differ(old, new)
     else:
         assert after == before
+
+
+class TestNamesThatLookLikeNumbers:
+    def test_values_under_them_are_coerced(self) -> None:
+        schema = {"type": "object", "additionalProperties": {"type": "integer"}}
+        value = {"0": "5", "01": "6", "+7": "8", "-1": "9", "x": "10"}
+        assert compiled(schema).coerce(value) == {"0": 5, "01": 6, "+7": 8, "-1": 9, "x": 10}
+
+    def test_two_names_of_one_number_are_left_alone(self) -> None:
+        schema = {"type": "object", "additionalProperties": {"type": "integer"}}
+        value = {"1": "5", "01": 6}
+        assert compiled(schema).coerce(value) == value
+        assert compiled(schema).problems(value)
+
+    def test_entries_of_lists_below_them_are_coerced(self) -> None:
+        rows = {"type": "array", "items": {"type": "integer"}}
+        schema = {"type": "object", "additionalProperties": rows}
+        assert compiled(schema).coerce({"3": [1, "2"]}) == {"3": [1, 2]}
+
+
+_ROWS: dict[str, Any] = {
+    "type": "object",
+    "properties": {"rows": {"type": "array", "minItems": 20, "items": {"type": "integer"}}},
+    "required": ["rows"],
+}
+
+
+class TestLargeValues:
+    def test_they_are_judged_and_not_looked_into(self) -> None:
+        schema = compiled(_ROWS)
+        assert schema.problems({"rows": [1] * 100_000}) == ()
+        wrong = {"rows": ["1"] * 100_000}
+        assert schema.coerce(wrong) is wrong
+        (problem, *more) = schema.problems(wrong)
+        assert problem.startswith("rows[0]")
+        assert len(more) == 7
+
+    def test_what_is_wrong_further_on_is_told_without_a_place(self) -> None:
+        (problem,) = compiled(_ROWS).problems({"rows": [1] * 100_000 + ["1"]})
+        assert "too large to say where" in problem
+
+    def test_objects_with_very_many_names_are_not_looked_into(self) -> None:
+        schema = compiled({"type": "object", "additionalProperties": {"type": "integer"}})
+        (problem,) = schema.problems({f"n{at}": "x" for at in range(50_000)})
+        assert "too large to say where" in problem
+
+    @pytest.mark.parametrize("text", ["[" * 200_000, '["[",' * 100_000])
+    def test_long_texts_full_of_brackets_are_no_lists(self, text: str) -> None:
+        assert _coerced({"type": "array"}, text) == text
+
+
+def test_a_text_does_not_spell_an_infinity() -> None:
+    assert _coerced({"type": "number"}, "1e999") == "1e999"
