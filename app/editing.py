@@ -305,6 +305,9 @@ class Editing(QObject):
         if found.kind in ("node", "port"):
             wanted = ("rename", "connect", "", "cut", "copy", "duplicate", "delete", "")
             wanted += ("add_frame", "save_agent")
+            steered = ("interrupt_node", "retry_node", "node_settings")
+            running = [each for each in steered if actions[each].isEnabled()]
+            wanted = (*running, "", *wanted) if running else wanted
             if len(self._chosen()) > 1:
                 wanted += ("align_left", "align_top", "distribute_across", "distribute_down")
         elif found.kind in ("note", "note_handle"):

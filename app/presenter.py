@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 
 import resources
 from app.canvas.run_overlay import RunOverlay
@@ -45,7 +45,14 @@ class Presenter(QObject):
         session: The run of the open document, the last one if it is over, or one to look at again.
         ready: Whether the open document can run.
         is_starting: A run is being prepared.
+
+    Signals:
+        refreshed: The window is in line; the sessions of every run that was shown.
+        ticked: Another second has passed for what is at work.
     """
+
+    refreshed = Signal(object)
+    ticked = Signal()
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
@@ -53,6 +60,7 @@ class Presenter(QObject):
         self._chat = window.dock.chat
         self._overlay = RunOverlay(window.scene, self)
         self._overlay.ticked.connect(self._show_activity)
+        self._overlay.ticked.connect(self.ticked)
         self._shown_model: TranscriptModel | None = None
         self.session: ShownRun | None = None
         self.draft = TranscriptModel(self)
@@ -94,6 +102,7 @@ class Presenter(QObject):
         self._window.top_bar.show_waiting(len(waiting))
         self._show_sidebar(all_sessions)
         self._show_empty_text()
+        self.refreshed.emit(all_sessions)
 
     def show_address(self) -> None:
         """Say whom the composer speaks to."""

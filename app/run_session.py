@@ -12,6 +12,7 @@ from app.chat.transcript_model import TranscriptModel
 from app.kit.run_bridge import RunBridge
 from app.waiting_list import WaitingEntry
 from engine.graph.workflow import Workflow
+from engine.vocabulary.spending import RUN
 from orchestration.backend import Backend
 from orchestration.runs.pauses import caller_of
 from orchestration.runs.run_view import RunView
@@ -69,10 +70,17 @@ class ShownRun(QObject):
         if not self.is_active:
             return []
         view, name = self.view, self.workflow.name
-        entries = [
-            WaitingEntry(self.run_id, key, "question", f"{name} / {each.label}", each.question)
-            for key, each in view.pending_inputs.items()
-        ]
+        entries: list[WaitingEntry] = []
+        asked: set[str] = set()
+        for key, each in view.pending_inputs.items():
+            if each.pause_id and each.pause_id in asked:
+                continue  # many nodes may wait for one limit
+            asked.add(each.pause_id)
+            kind = "question" if each.budget is None else "budget"
+            path = f"{name} / {each.label}"
+            if each.budget is not None and each.budget.scope == RUN:
+                path = name
+            entries.append(WaitingEntry(self.run_id, key, kind, path, each.question, each.pause_id))
         for request in view.pending_approvals.values():
             inner = " / ".join((request.node_label, *request.path[1:]))
             entries.append(
@@ -82,6 +90,7 @@ class ShownRun(QObject):
                     "approval",
                     f"{name} / {inner}",
                     request.tool_call.name,
+                    request.approval_id,
                 )
             )
         for call in view.uncertain_calls.values():
@@ -93,6 +102,7 @@ class ShownRun(QObject):
                     "uncertain",
                     f"{name} / {inner}",
                     call.tool_call.name,
+                    call.call_id,
                 )
             )
         entries += [

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QMenu
 
+from app.chat.cards import Card
 from app.chat.composer import Address
 from app.chat.rows import Row
+from app.kit.desktop_notices import Channel, Pressed, channel_for
 from app.kit.dialogs import confirm
 from app.kit.formats import plural
 from app.main_window import MainWindow
+from app.notifications import Notifier, RunStanding, Target
 from app.presenter import Presenter
-from app.run_session import ShownRun
+from app.run_controls.controls import RunControls
+from app.run_session import RunSession, ShownRun
+from app.waiting_list import WaitingEntry
 from engine.vocabulary.recovery import UncertainChoice
 from orchestration.backend import Backend
 from orchestration.errors import EditNotUndone
@@ -52,6 +57,58 @@ class Steering(QObject):
         intents.turn_allowed.connect(self._on_turn_allowed)
         intents.retried.connect(self._on_retried)
         intents.continued.connect(self.continue_run)
+        self.controls = RunControls(window, backend, presenter, do)
+        self.notifier = Notifier(
+            window,
+            is_wanted=self._wants_notices,
+            make_channel=self._channel,
+        )
+        self.notifier.chosen.connect(self._on_notice)
+        presenter.refreshed.connect(self._follow)
+
+    def act(self, action_id: str) -> bool:
+        """Do what an action asks; tells whether it is one of these."""
+        if action_id == "next_waiting":
+            self._window.waiting_list.go_to_next()
+            return True
+        return self.controls.act(action_id)
+
+    def go_into(self, entry: WaitingEntry) -> None:
+        """Put the focus into what waits; its conversation is in front by now."""
+        card = next((each for each in self._cards() if entry.matter in _matters(each)), None)
+        if entry.matter and card is not None:
+            card.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        else:
+            self._chat.composer.field.setFocus()
+
+    def _cards(self) -> list[Card]:
+        model, transcript = self._chat.model, self._chat.transcript
+        shown = [] if model is None else [each.row for each in model.shown if each.row.is_card]
+        cards = [transcript.card_of(row.id) for row in shown]
+        return [card for card in cards if card is not None]
+
+    def _follow(self, sessions: Sequence[RunSession]) -> None:
+        """Tell somebody who looks elsewhere; in the window everything is told already."""
+        runs = [
+            RunStanding(
+                each.run_id,
+                each.workflow.name,
+                each.view.ended_as or "",
+                each.view.last_error or "",
+            )
+            for each in sessions
+        ]
+        self.notifier.follow(self._window.waiting_list.entries, runs)
+
+    def _on_notice(self, target: Target) -> None:
+        entry = target.entry or WaitingEntry(target.run_id, "", "run", "")
+        self._window.waiting_list.chosen.emit(entry)
+
+    def _wants_notices(self) -> bool:
+        return self._backend.settings.notifications
+
+    def _channel(self, parent: QObject, pressed: Pressed) -> Channel | None:
+        return channel_for(parent, pressed, self._window.windowIcon())
 
     def stop(self) -> None:
         """Stop the run."""
@@ -143,3 +200,8 @@ class Steering(QObject):
             ):
                 raise
             await self._backend.revert_edit_batch(run_id, batch_id, force=True)
+
+
+def _matters(card: Card) -> tuple[str, ...]:
+    """The ids of what a card is about."""
+    return tuple(getattr(card, name, "") for name in ("approval_id", "pause_id", "call_id"))

@@ -15,17 +15,22 @@ _WIDTH = 340
 
 
 class WaitingEntry(NamedTuple):
-    """One thing that waits; `kind` is `question`, `approval`, `uncertain` or `retry`."""
+    """One thing that waits; `kind` is `question`, `budget`, `approval`, `uncertain` or `retry`.
+
+    `matter` is the id of the question, the approval or the call that it is about.
+    """
 
     run_id: str
     node_id: str
     kind: str
     path: str
     text: str = ""
+    matter: str = ""
 
 
-_WORDS = {
+WORDS = {
     "question": "asks a question",
+    "budget": "has reached its limit",
     "approval": "needs approval",
     "uncertain": "may have run or not",
     "retry": "failed and can be retried",
@@ -47,6 +52,7 @@ class WaitingList(QFrame):
         self._entries: list[WaitingEntry] = []
         self._rows: list[QPushButton] = []
         self._back_to: QWidget | None = None
+        self._gone_to: WaitingEntry | None = None
         self.setProperty("kind", "popover")
         self.setAccessibleName("What waits for you")
         self._title = QLabel("Waiting for you", self)
@@ -83,6 +89,20 @@ class WaitingList(QFrame):
             self._place()
             if focused >= 0:
                 self._rows[min(focused, len(self._rows) - 1)].setFocus()
+
+    def next_after(self, current: WaitingEntry | None) -> WaitingEntry | None:
+        """The entry after this one, the first after the last; `None` where nothing waits."""
+        if not self._entries:
+            return None
+        at = self._entries.index(current) + 1 if current in self._entries else 0
+        return self._entries[at % len(self._entries)]
+
+    def go_to_next(self) -> None:
+        """Go to what waits, one thing after the other."""
+        self._gone_to = self.next_after(self._gone_to)
+        if self._gone_to is not None:
+            self.close_list()
+            self.chosen.emit(self._gone_to)
 
     def toggle(self) -> None:
         """Open the list and go into it, or close it and go back."""
@@ -136,11 +156,11 @@ class WaitingList(QFrame):
         """Let a screen reader say what has begun to wait."""
         new = [entry for entry in entries if entry not in self._entries]
         if new and QAccessible.isActive():
-            words = ", ".join(f"{entry.path} {_WORDS.get(entry.kind, 'waits')}" for entry in new)
+            words = ", ".join(f"{entry.path} {WORDS.get(entry.kind, 'waits')}" for entry in new)
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, words))
 
     def _row(self, entry: WaitingEntry) -> QPushButton:
-        words = _WORDS.get(entry.kind, "waits")
+        words = WORDS.get(entry.kind, "waits")
         row = QPushButton(f"{entry.path} {words}", self)
         row.setProperty("kind", "row")
         row.setToolTip(entry.text or row.text())
@@ -154,6 +174,7 @@ class WaitingList(QFrame):
             if other is row:
                 entry = self._entries[index]
                 self._back_to = None
+                self._gone_to = entry
                 self.hide()
                 self.chosen.emit(entry)
                 return

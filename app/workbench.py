@@ -174,7 +174,14 @@ class Workbench(QObject):
         self.historian.notice(self._sessions.values(), self._presenter.session)
 
     def _on_wish(self, action_id: str) -> None:
-        parts = (self.editing, self.saving, self.librarian, self.lookups, self.historian)
+        parts = (
+            self.editing,
+            self.saving,
+            self.librarian,
+            self.lookups,
+            self.historian,
+            self.steering,
+        )
         if any(part.act(action_id) for part in parts):
             return
         if action_id == "open":
@@ -385,8 +392,4 @@ class Workbench(QObject):
         self._show_node(entry.node_id)
         self._window.dock.show_tab(0)
         self._chat.transcript.jump_to_end()
-        if entry.kind == "approval":
-            self._chat.transcript.setFocus()
-            self._chat.transcript.focusNextChild()
-        else:
-            self._chat.composer.field.setFocus()
+        self.steering.go_into(entry)

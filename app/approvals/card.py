@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QLineEdit, QPushButton, QWidget
 
 from app.approvals.call_views import CallText, DiffText
 from app.chat.cards import Card
@@ -40,14 +42,17 @@ class ApprovalCard(Card):
         self._name = tool_name(request.tool_call.name)
         title = f"{row.label} wants to use {self._name}"
         super().__init__("waiting-card", "exclamation", "waiting", title, theme, parent)
-        self._approval_id = request.approval_id
+        self.approval_id = request.approval_id
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._intents = intents
         self.diffs: list[DiffText] = []
         self.call: CallText | None = None
         self.add_text(_what_it_can_do(request)).setProperty("kind", "second")
         self._show_call(request.tool_call.arguments, request.preview or CallPreview())
         self._show_rule(request)
+        self._by_key: dict[int, QPushButton] = {}
         self._add_choices(request, has_others=row.has_others)
+        self._tell_keys()
         intents.refused.connect(self._unlock)
 
     def _show_call(self, arguments: Mapping[str, Any], preview: CallPreview) -> None:
@@ -94,27 +99,46 @@ class ApprovalCard(Card):
         self.allow = self.button("Allow", primary=True)
         self.allow.setAccessibleName(f"Allow {self._name}")
         self.allow.clicked.connect(self._allow)
+        self._by_key[Qt.Key.Key_A] = self.allow
         buttons = [self.allow]
         if request.rule is not None:
             self.allow_for_run = self.button("Allow for this run")
             self.allow_for_run.setAccessibleName(f"Allow {self._name} for this run")
             self.allow_for_run.clicked.connect(self._allow_for_run)
+            self._by_key[Qt.Key.Key_R] = self.allow_for_run
             buttons.append(self.allow_for_run)
         if has_others:
             self.allow_all = self.button("Allow all of this turn")
             self.allow_all.clicked.connect(self._allow_all)
+            self._by_key[Qt.Key.Key_T] = self.allow_all
             buttons.append(self.allow_all)
         self.deny = self.button("Deny")
         self.deny.setAccessibleName(f"Deny {self._name}")
         self.deny.clicked.connect(self._deny)
+        self._by_key[Qt.Key.Key_D] = self.deny
         buttons.append(self.deny)
         self.reason = QLineEdit(self)
         self.reason.setPlaceholderText("Reason for a denial (optional)")
         self.reason.setAccessibleName("Reason for a denial")
         self.reason.setClearButtonEnabled(True)
+        self.reason.returnPressed.connect(self._deny)
         line = self.add_buttons(*buttons)
         line.insertWidget(len(buttons), self.reason, 1)
         line.setStretch(len(buttons) + 1, 0)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """One key for each choice, while the card or one of its buttons has the focus."""
+        button = self._by_key.get(event.key())
+        if button is None or event.modifiers() != Qt.KeyboardModifier.NoModifier:
+            super().keyPressEvent(event)
+        elif not event.isAutoRepeat():
+            button.click()
+
+    def _tell_keys(self) -> None:
+        keys = {chr(key): button.text().lower() for key, button in self._by_key.items()}
+        words = " · ".join(f"{key}  {what}" for key, what in keys.items())
+        self.add_text(f"Keys, while this card is chosen:  {words}").setProperty("kind", "small")
+        self.setAccessibleDescription(f"Keys: {words}")
 
     def _allow(self) -> None:
         self._decide(True, "")
@@ -124,7 +148,7 @@ class ApprovalCard(Card):
 
     def _allow_all(self) -> None:
         self.setEnabled(False)
-        self._intents.turn_allowed.emit(self._approval_id)
+        self._intents.turn_allowed.emit(self.approval_id)
 
     def _deny(self) -> None:
         self._decide(False, self.reason.text().strip())
@@ -132,7 +156,7 @@ class ApprovalCard(Card):
     def _decide(self, allow: bool, reason: str, *, for_run: bool = False) -> None:
         """A card takes one decision: a second press finds it locked."""
         self.setEnabled(False)
-        self._intents.decided.emit(self._approval_id, allow, reason, for_run)
+        self._intents.decided.emit(self.approval_id, allow, reason, for_run)
 
     def _unlock(self) -> None:
         self.setEnabled(True)

@@ -48,7 +48,7 @@ class UncertainCard(Card):
         name = tool_name(call.tool_call.name)
         title = f"{row.label} was using {name} when the program ended. Did it finish?"
         super().__init__("waiting-card", "question", "waiting", title, theme, parent)
-        self._call_id = call.call_id
+        self.call_id = call.call_id
         self._intents = intents
         self.add_text(_SIGNS[call.evidence.sign]).setProperty("kind", "second")
         shown = {key: each for key, each in call.tool_call.arguments.items() if key != "_i"}
@@ -79,7 +79,7 @@ class UncertainCard(Card):
     def _settle(self, choice: UncertainChoice) -> None:
         """A card takes one choice: a second press finds it locked."""
         self.setEnabled(False)
-        self._intents.settled.emit(self._call_id, choice.value)
+        self._intents.settled.emit(self.call_id, choice.value)
 
     def _unlock(self) -> None:
         self.setEnabled(True)

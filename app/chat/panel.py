@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
+from app.approvals.budget_card import BudgetCard
 from app.approvals.card import ApprovalCard
 from app.approvals.uncertain_card import UncertainCard
 from app.chat.cards import Card, EndedCard, FailureCard, ProblemsCard, QuestionCard
@@ -151,6 +152,9 @@ class ChatPanel(QWidget):
         self._empty.setGeometry(0, max(0, (area.height() - height) // 2), area.width(), height)
 
     def _make_card(self, row: Row, parent: QWidget) -> Card:
-        card = _MAKERS[row.kind](row, self.intents, self._theme, parent)
+        maker = _MAKERS[row.kind]
+        if row.kind == QUESTION and row.payload.budget is not None:
+            maker = BudgetCard
+        card = maker(row, self.intents, self._theme, parent)
         assert isinstance(card, Card)
         return card

@@ -29,6 +29,7 @@ QFrame[kind="card"] {{
 QFrame[kind="waiting-card"] {{
     background: {c("raised")}; border: 1px solid {c("waiting")}; border-radius: {RADIUS_CARD}px;
 }}
+QFrame[kind="waiting-card"]:focus {{ border: 2px solid {c("accent")}; }}
 QFrame[kind="failed-card"] {{
     background: {c("raised")}; border: 1px solid {c("failed")}; border-radius: {RADIUS_CARD}px;
 }}

@@ -15,13 +15,17 @@ from engine.graph.agents import CallableAgent
 from engine.graph.problems import Problem
 from engine.graph.workflow import Workflow
 from engine.vocabulary.events import RunEvent
+from engine.vocabulary.inputs import RuntimePatch
 from engine.vocabulary.recovery import UncertainChoice
+from engine.vocabulary.spending import NO_LIMIT, Allowance
+from engine.vocabulary.tools import ApprovalMode
 from orchestration.backend import Backend
 from orchestration.errors import EditNotUndone, RunNotFound, RunRefused
 from orchestration.library.library import Library
 from orchestration.runs.event_hub import EventHub, EventRecord, Subscription
 from orchestration.runs.requests import RunOverrides, RunRequest
 from orchestration.runs.run_view import RunView
+from orchestration.runs.steered import NodeSettings, QueuedWord
 from orchestration.runs.stored import (
     EVERY_RUN,
     NO_CHANGES,
@@ -30,12 +34,14 @@ from orchestration.runs.stored import (
     RunQuery,
     StoredRun,
 )
+from orchestration.settings.model import Settings
 from orchestration.settings.provider_choice import Readiness
 from orchestration.settings.readiness import ProviderStatus
 from orchestration.workflow_catalog import create_workflow, open_workflow
 
 READY = Readiness(True, "ready with Test provider", "test")
 DEMO_READY = Readiness(True, "ready with Demo", "embedded", is_demo=True)
+AS_IN_WORKFLOW = NodeSettings("gpt-5.5", ApprovalMode.WRITE, "openai")
 
 
 class FakeRun:
@@ -48,6 +54,9 @@ class FakeRun:
         labels = {node.id: node.label for node in workflow.nodes}
         self.view = RunView(run_id, workflow.id, labels)
         self.hub = EventHub(self.view.project, lambda: self.now)
+        self.queued: list[QueuedWord] = []
+        self.settings: dict[str, NodeSettings] = {}
+        self.limits: dict[str, Allowance] = {}
         self.records: list[EventRecord] = []
         self.hub.listen(self.records.append)
 
@@ -64,6 +73,7 @@ class FakeBackend:
     def __init__(self) -> None:
         self.data_dir = Path(tempfile.mkdtemp(prefix="openflow-"))
         self.notices: tuple[str, ...] = ()
+        self.settings = Settings()
         self.calls: list[tuple[Any, ...]] = []
         self.live_runs: dict[str, FakeRun] = {}
         self.ready: dict[str | None, Readiness] = {None: READY, "embedded": DEMO_READY}
@@ -172,6 +182,27 @@ class FakeBackend:
     async def send_message(self, run_id: str, node_id: str, text: str) -> str:
         self._called("send_message", node_id, text)
         return "message-1"
+
+    async def interrupt_node(self, run_id: str, node_id: str) -> None:
+        self._called("interrupt_node", node_id)
+
+    async def patch_node(self, run_id: str, node_id: str, patch: RuntimePatch) -> None:
+        self._called("patch_node", node_id, patch)
+
+    async def edit_message(self, run_id: str, message_id: str, text: str) -> None:
+        self._called("edit_message", message_id, text)
+
+    async def withdraw_message(self, run_id: str, message_id: str) -> None:
+        self._called("withdraw_message", message_id)
+
+    def queued_messages(self, run_id: str) -> tuple[QueuedWord, ...]:
+        return tuple(self._run(run_id).queued)
+
+    def node_settings(self, run_id: str, node_id: str) -> NodeSettings:
+        return self._run(run_id).settings.get(node_id, AS_IN_WORKFLOW)
+
+    def allowance(self, run_id: str, node_id: str = "") -> Allowance:
+        return self._run(run_id).limits.get(node_id, NO_LIMIT)
 
     async def settle_uncertain(self, run_id: str, call_id: str, choice: UncertainChoice) -> None:
         self._called("settle_uncertain", call_id, choice.value)
