@@ -9,6 +9,7 @@ from uuid import uuid4
 from msgspec.structs import replace
 
 from engine.graph.edits import rename_workflow, with_workflow_id
+from engine.graph.skills import Skill
 from engine.graph.templates import builtin_templates
 from engine.graph.workflow import Workflow
 from orchestration.errors import UserError
@@ -16,6 +17,7 @@ from orchestration.library.agent_shelf import AgentShelf
 from orchestration.library.entries import Catalogue, Removed, WorkflowFile
 from orchestration.library.file_heads import SUFFIX, FileHeads
 from orchestration.library.projects import Project, ProjectStore, probe, project_in
+from orchestration.library.skills import find_skills, skill_roots
 from orchestration.library.trash import Trash, free_path
 from orchestration.settings.agent_store import AgentStore
 from orchestration.settings.data_folder import agents_file, path_segment
@@ -40,6 +42,7 @@ class Library:
 
     def __init__(self, data_dir: Path) -> None:
         """Take the data folder; nothing is read or made yet."""
+        self._data_dir = data_dir
         self._workflows = data_dir / "workflows"
         self._projects = ProjectStore(data_dir / "projects.json")
         self._trash = Trash(data_dir / "trash")
@@ -223,6 +226,15 @@ class Library:
             return None
         probe(project)
         return project.run_folder
+
+    def skills(self, folder: Path | None = None) -> tuple[Skill, ...]:
+        """What prompts can call by `/id`, in the order of ids; with those of a folder worked in."""
+        return tuple(find_skills(skill_roots(Path.home(), self._data_dir, folder)).values())
+
+    def skills_for(self, path: Path | None) -> tuple[Skill, ...]:
+        """What the prompts of a workflow file can call: its project's skills are among them."""
+        project = self.project_of(path) if path is not None else None
+        return self.skills(None if project is None else Path(project.path))
 
     def _text(self, path: Path) -> str:
         """What is searched of a file; read again when the file has changed."""

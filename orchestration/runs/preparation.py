@@ -18,6 +18,12 @@ from engine.vocabulary.tools import SEAL_PLAN_TOOL, ApprovalMode
 from orchestration.errors import RunRefused, UserError
 from orchestration.example_files import put_example_files
 from orchestration.runs.callable_agents import agent_problems, frozen_agents, missing_agents
+from orchestration.runs.invoked_skills import (
+    agents_with_skills,
+    skill_problems,
+    skills_at_hand,
+    workflow_with_skills,
+)
 from orchestration.runs.requests import RunOverrides, RunRequest
 from orchestration.settings.agent_store import AgentStore
 from orchestration.settings.data_folder import agents_file, managed_folder, runs_folder
@@ -93,7 +99,9 @@ def prepare(
     choices = choose(workflow, request.overrides, providers)
     saved = AgentStore(agents_file(data_dir)).load()
     agents = frozen_agents(workflow, saved.agents, request.overrides)
+    skills = skills_at_hand(workflow, agents, env, data_dir, request.cwd)
     found = list(_problems(workflow, choices, registry, agents, request.cwd))
+    found += skill_problems(workflow, agents, skills)
     connections: dict[str, ProviderConfig] = {}
     for provider_id in choices.provider_ids:
         connection = _connection(provider_id, request.overrides, providers, secrets, quirks)
@@ -114,7 +122,7 @@ def prepare(
         workflow, request.overrides, choices.choices, providers, settings.approval_mode
     )
     return PreparedRun(
-        workflow=resolved,
+        workflow=workflow_with_skills(resolved, skills),
         connections=connections,
         nodes_without_tools=frozenset(
             choice.node_id
@@ -123,7 +131,7 @@ def prepare(
         ),
         cwd=_execution_folder(request, data_dir),
         notices=(*_notices(workflow, request.overrides, choices, agents), *saved.notices),
-        agents=agents,
+        agents=agents_with_skills(agents, skills) if skills else agents,
     )
 
 
