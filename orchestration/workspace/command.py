@@ -33,7 +33,7 @@ class Command(Struct, frozen=True, kw_only=True):
 
     Attributes:
         argv: the program, as an absolute path, and its arguments.
-        cwd: the folder to run it in.
+        cwd: the folder to run it in, by its real path: a link in its place is refused.
         env: its whole environment.
         timeout_s: seconds until it is stopped.
         keeps_errors: whether what it prints as errors is part of its output.

@@ -10,11 +10,21 @@ alone: nothing was started.
 On Linux it is a subreaper: whatever is orphaned below it, in whatever session, becomes its child,
 so having no child left means that nothing is left. Elsewhere it goes by parents and by the
 command's process group; what has left both is out of its reach.
+
+It ends what goes wrong and what is forgotten, and is no prison. A process may kill it like any other
+of its user; then whoever asked for the command ends what stands below it and what carries the
+command's mark in its environment. What does all of it on purpose is not found: kills this, clears
+its environment and begins a session of its own, or has another service start something (`at`, a
+user's systemd). Nothing in Linux that needs no privileges would find it: a subreaper further up can
+be killed too, the program itself could not tell these orphans from others, and control groups are
+not its own. The sandbox keeps such a command in, since there everything dies with the first process
+of a name space.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import select
@@ -39,7 +49,10 @@ _SET_PDEATHSIG, _SET_CHILD_SUBREAPER = 1, 36
 
 
 class CommandSpec(TypedDict):
-    """What to run; sent as JSON after its length, eight bytes, the highest first."""
+    """What to run; sent as JSON after its length, eight bytes, the highest first.
+
+    `cwd` is a real path: nothing is started where it leads through a link by now.
+    """
 
     argv: list[str]
     cwd: str
@@ -257,7 +270,7 @@ def _start(spec: CommandSpec) -> int:
                 signal.signal(number, signal.SIG_DFL)
             if not spec["keeps_errors"]:
                 os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-            os.chdir(spec["cwd"])
+            _enter(spec["cwd"])
             os.execve(spec["argv"][0], spec["argv"], spec["env"])
         except OSError as error:
             os.write(why_write, json.dumps([error.errno, error.strerror, error.filename]).encode())
@@ -270,6 +283,22 @@ def _start(spec: CommandSpec) -> int:
         os.waitpid(pid, 0)
         raise OSError(*json.loads(why))
     return pid
+
+
+def _enter(folder: str) -> None:
+    """Go to a folder by its real path; refuse where a link has taken its place meanwhile."""
+    os.chdir(folder)
+    if not _is_same(os.getcwd(), folder):
+        raise OSError(errno.ELOOP, "the folder leads elsewhere now", folder)
+
+
+def _is_same(one: str, other: str) -> bool:
+    if IS_LINUX:
+        return one == other
+    import unicodedata  # some file systems take these spellings for one
+
+    spelled = (unicodedata.normalize("NFC", path).casefold() for path in (one, other))
+    return len(set(spelled)) == 1
 
 
 def _prctl(option: int, value: int) -> None:

@@ -22,6 +22,9 @@ OPEN_WITHIN_S = 2.0
 CONFIRM_WITHIN_S = 5.0
 _STEP_MS = 1
 _NOT_POLLED_MS = 300
+STORM = 1000
+"""So many changes at once may have filled the system's queue. Nothing tells what found no room in
+it, be it a new folder that nobody watches now: so everything is watched anew."""
 
 
 class FolderWatch:
@@ -107,14 +110,9 @@ class FolderWatch:
                 # The file of our own may lie elsewhere, and its notice would prove nothing.
                 if any(is_shared(Path(folder)) for folder in self._folders):
                     raise OSError("others may change it elsewhere")
-                # Imported here because only runs that search need it.
-                from watchfiles._rust_notify import RustNotify
-
                 self._own_folder.mkdir(parents=True, exist_ok=True)
                 self._own_folder = Path(os.path.realpath(self._own_folder))
-                watched = [*self._folders, str(self._own_folder)]
-                # The last argument would let every error pass, a watch that is not there included.
-                self._notify = RustNotify(watched, False, False, _NOT_POLLED_MS, True, False)
+                self._watch_anew()
             except (ImportError, OSError, RuntimeError) as error:
                 logger.info("%s cannot be watched: %s", self._folders, error)
             if self._stop.is_set():
@@ -136,6 +134,7 @@ class FolderWatch:
     def _saw_marker(self) -> bool:
         assert self._notify is not None
         self._serial += 1
+        is_storm = False
         marker = str(self._own_folder / f"{os.getpid()}-{self._serial}")
         own = f"{self._own_folder}{os.sep}"
         os.close(os.open(marker, os.O_WRONLY | os.O_CREAT, 0o600))
@@ -147,13 +146,25 @@ class FolderWatch:
                     continue
                 paths = {path for _, path in told}
                 self._changed |= any(not path.startswith(own) for path in paths)
+                is_storm |= len(paths) >= STORM
                 if marker in paths:
+                    if is_storm:
+                        self._watch_anew()
                     return True
         finally:
             os.unlink(marker)
         # It is not told what happens here, as on some network file systems.
         self._stop.set()
         return False
+
+    def _watch_anew(self) -> None:
+        # Imported here because only runs that search need it.
+        from watchfiles._rust_notify import RustNotify
+
+        self._end()
+        watched = [*self._folders, str(self._own_folder)]
+        # The last argument would let every error pass, a watch that is not there included.
+        self._notify = RustNotify(watched, False, False, _NOT_POLLED_MS, True, False)
 
     def _end(self) -> None:
         if self._notify is not None:

@@ -4,10 +4,12 @@ import asyncio
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from watchfiles import _rust_notify
 
-from orchestration.workspace.watch import FolderWatch
+from orchestration.workspace.watch import STORM, FolderWatch
 
 
 class Watched:
@@ -200,5 +202,37 @@ def test_it_can_be_closed_while_it_is_asked(root: Path) -> None:
         watched.watch.close()
         await asyncio.wait_for(asyncio.gather(*asking), 20)
         assert not await watched.watch.caught_up()
+
+    asyncio.run(scenario())
+
+
+def test_after_a_storm_of_changes_everything_is_watched_anew(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = []
+
+    def counted(*arguments: Any) -> Any:
+        opened.append(arguments)
+        return real(*arguments)
+
+    real = _rust_notify.RustNotify
+    monkeypatch.setattr(_rust_notify, "RustNotify", counted)
+
+    async def scenario() -> None:
+        watched = Watched(root)
+        assert await watched.watch.caught_up()
+        change(root)
+        assert await watched.watch.caught_up()
+        assert (watched.told, len(opened)) == (1, 1)
+        for number in range(STORM):
+            (root / "sub" / f"{number}").touch()
+        assert await watched.watch.caught_up()
+        assert (watched.told, len(opened)) == (2, 2)
+        assert await watched.watch.caught_up()
+        assert (watched.told, len(opened)) == (2, 2)
+        change_below(root)
+        assert await watched.watch.caught_up()
+        assert (watched.told, len(opened)) == (3, 2)
+        watched.watch.close()
 
     asyncio.run(scenario())

@@ -87,6 +87,26 @@ def test_what_cannot_be_started_says_so(tmp_path: Path, argv: tuple[str, ...], c
         run(command)
 
 
+@pytest.mark.parametrize("below", ["", "/inner"])
+def test_nothing_runs_in_a_folder_that_a_link_has_replaced(tmp_path: Path, below: str) -> None:
+    elsewhere, cwd = tmp_path / "elsewhere", tmp_path / "cwd"
+    (elsewhere / "inner").mkdir(parents=True)
+    cwd.symlink_to(elsewhere)
+
+    with pytest.raises(CommandNotStarted, match="leads elsewhere now"):
+        run(shell("touch ran", Path(f"{cwd}{below}")))
+
+    assert not list(tmp_path.rglob("ran"))
+
+
+@pytest.mark.parametrize("name", ["ä b", "e\u0301", "line\nend", "-x", "\udcff"])
+def test_a_folder_of_any_name_is_entered(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / name
+    folder.mkdir()
+    assert run(shell("touch ran", folder)).end.exit_code == 0
+    assert (folder / "ran").exists()
+
+
 @pytest.mark.parametrize(
     "script",
     [
