@@ -57,7 +57,16 @@ class AgentForm(Form):
 
     def prepare(self, target: Target) -> None:
         """Show what belongs to these settings."""
-        self.parts.prepare([node.agent for node in target.nodes if node.agent is not None])
+        agents = [node.agent for node in target.nodes if node.agent is not None]
+        self.parts.prepare(agents)
+        providers = [each for each in self.offers.providers if each.ready]
+        models = dict.fromkeys(model for each in providers for model in each.models)
+        self.model.set_suggestions(tuple(models))
+        named = {agent.model.strip() for agent in agents} - {""}
+        note = "The provider of the node that calls it is asked for this model." if named else ""
+        if models and named - models.keys():
+            note = "Not among the known models of any provider; it is asked for as it is."
+        self.model.set_note(note)
 
 
 class AgentEditor(QDialog):
@@ -83,6 +92,7 @@ class AgentEditor(QDialog):
         self.setModal(False)
         self.resize(460, 640)
         self.form = AgentForm(window.theme)
+        self.form.set_offers(window.inspector.nodes.offers)
         self.form.bind(Target(self.document, (_NODE,)))
         area = QScrollArea(self)
         area.setFrameShape(QFrame.Shape.NoFrame)
