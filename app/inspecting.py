@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from app.inspector.offers import Offers
+from app.inspector.offers import Offers, Skill
 from app.kit.tasks import Tasks
 from app.main_window import MainWindow
 from orchestration.errors import UserError
@@ -64,6 +64,12 @@ class Inspecting(QObject):
         except UserError as error:
             agents = ()
             self._window.toasts.show_error(str(error))
+        skills = await asyncio.to_thread(backend.library.skills_for, self._window.document.path)
         self._window.inspector.set_offers(
-            Offers(providers, agents, default_provider=backend.default_provider)
+            Offers(
+                providers,
+                agents,
+                tuple(Skill(each.id, each.description or each.name) for each in skills),
+                backend.default_provider,
+            )
         )

@@ -11,6 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.inspector.field_widgets import ChoiceField
+from app.inspector.text_editor import ProseField
 from app.kit.window_state import WindowState
 from engine.graph.agents import CallableAgent
 from engine.graph.problems import Problem
@@ -171,5 +172,36 @@ def test_it_is_there_again_after_a_restart(
         assert not focus_is_inside(second)
         await second.close()
         second.dispose()
+
+    qt_loop.run(scenario())
+
+
+def test_skills_of_this_computer_are_offered_in_prompts(
+    driver: WindowDriver, qt_loop: QtLoop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path / "home"))
+    skill = driver.backend.data_dir / "skills" / "tdd" / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("---\ndescription: Tests come first\n---\nWrite the test first.\n")
+
+    async def scenario() -> None:
+        await driver.start()
+        window = driver.window
+        window.activateWindow()
+        window.scene.choose_node("plan")
+        window.open_inspector()
+        form = window.inspector.nodes
+        await until(lambda: bool(form.offers.skills))
+        assert [(each.id, each.about) for each in form.offers.skills] == [
+            ("tdd", "Tests come first")
+        ]
+        field = form.fields["task_prompt"]
+        assert isinstance(field, ProseField)
+        field.take_focus()
+        QTest.keyClicks(field.control, " /t")
+        assert field.skills.offered == ["tdd"]
+        window.document.undo_stack.setClean()
+        await driver.close()
 
     qt_loop.run(scenario())

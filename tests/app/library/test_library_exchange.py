@@ -14,6 +14,7 @@ from app.library.agent_editor import AgentEditor
 from app.library.row_painter import ROW
 from orchestration.workflow_catalog import open_workflow, save_workflow
 from tests.support.graphs import diamond
+from tests.support.inspector_bench import provider
 from tests.support.library_hand import LibraryHand
 from tests.support.qt_loop import QtLoop, until
 from tests.support.window_driver import WindowDriver
@@ -267,6 +268,8 @@ def test_a_node_is_saved_as_an_agent_and_added_again_by_the_picker(
 
 
 def test_agents_are_made_renamed_and_opened(hand: LibraryHand, qt_loop: QtLoop) -> None:
+    hand.backend.provider_states = (provider("acme"),)
+
     async def scenario() -> None:
         await hand.driver.start()
         hand.window.actions_["new_agent"].trigger()
@@ -280,6 +283,8 @@ def test_agents_are_made_renamed_and_opened(hand: LibraryHand, qt_loop: QtLoop) 
         assert not editor.isModal()
         assert editor.windowTitle() == "Agent: Reviewer"
         assert "Agents" in hand.names("section")
+        box = editor.form.model.control
+        assert [box.itemText(row) for row in range(box.count())] == ["acme-1", "acme-2"]
         name = editor.form.label.findChild(QLineEdit)
         assert isinstance(name, QLineEdit)
         name.selectAll()
