@@ -2,6 +2,9 @@
 
 A path that `Workspace.resolve` gave has no link in it. Here it is walked folder by folder from the
 allowed one, following none, and what is done at its end is done in the folder that was reached.
+
+Programs of this kind that change one file at once take turns, by a lock on it. What others do to it
+is seen up to the moment of the change itself.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from orchestration.workspace.atomic_files import write_atomically
+from orchestration.workspace.file_lock import is_at, locked
 from orchestration.workspace.paths import PathRefused, Workspace
 
 # Decoding a text is one step during which no other thread runs: more would hold up the event loop.
@@ -160,7 +164,7 @@ def replace(
     """
     if len(data) > MAX_BYTES:
         raise NotAFile(f"would have {len(data)} bytes, and at most {MAX_BYTES} are written")
-    with _folder_of(workspace, path, make=True) as folder:
+    with _folder_of(workspace, path, make=True) as folder, locked(folder, path):
         current, status = _read_at(folder, path)
         if current != expected:
             raise ChangedMeanwhile(current)
@@ -183,7 +187,7 @@ def remove(workspace: Workspace, path: Path, expected: bytes) -> None:
         PathRefused: a part of the path has become a link since.
         OSError: it is still there.
     """
-    with _folder_of(workspace, path) as folder:
+    with _folder_of(workspace, path) as folder, locked(folder, path):
         current, _ = _read_at(folder, path)
         if current != expected:
             raise ChangedMeanwhile(current)
@@ -318,6 +322,8 @@ def _put(
                 os.link(found, name if status is None else temporary, dst_dir_fd=folder)
                 has_name = status is not None
         if status is not None:
+            if not is_at(folder, Path(name), status):
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), name)
             os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
             has_name = False
         elif has_name:

@@ -11,8 +11,8 @@ On Linux it is a subreaper: whatever is orphaned below it, in whatever session, 
 so having no child left means that nothing is left. Elsewhere it goes by parents and by the
 command's process group; what has left both is out of its reach.
 
-It ends what goes wrong and what is forgotten, and is no prison. A process may kill it like any other
-of its user; then whoever asked for the command ends what stands below it and what carries the
+It ends what goes wrong and what is forgotten, and is no prison. A process may kill it like any
+other of its user; then whoever asked for the command ends what stands below it and what carries the
 command's mark in its environment. What does all of it on purpose is not found: kills this, clears
 its environment and begins a session of its own, or has another service start something (`at`, a
 user's systemd). Nothing in Linux that needs no privileges would find it: a subreaper further up can

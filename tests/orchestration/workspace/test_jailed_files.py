@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import contextlib
+import itertools
 import os
 import signal
 import stat
@@ -118,7 +120,7 @@ def test_a_file_that_became_a_link_after_the_check_is_not_followed(
     assert (jail.root.parent / "outside" / "secret").read_bytes() == b"secret"
 
 
-def test_a_link_that_is_put_there_at_the_last_moment_is_replaced_and_not_followed(
+def test_a_link_that_is_put_there_at_the_last_moment_is_left_alone_and_not_followed(
     jail: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = jail.resolve("src/a")
@@ -133,9 +135,97 @@ def test_a_link_that_is_put_there_at_the_last_moment_is_replaced_and_not_followe
         flush(descriptor)
 
     monkeypatch.setattr(os, "fsync", swap)
-    jailed_files.replace(jail, path, b"new", b"old")
+    with pytest.raises(NotAFile, match="link"):
+        jailed_files.replace(jail, path, b"new", b"old")
     assert secret.read_bytes() == b"secret"
-    assert not path.is_symlink()
+    assert path.is_symlink()
+    assert left_in(jail.root) == ["src", "src/a"]
+
+
+@pytest.mark.parametrize("now", [b"theirs", b"old", None])
+def test_what_others_write_at_the_last_moment_is_not_written_over(
+    jail: Workspace, monkeypatch: pytest.MonkeyPatch, now: bytes | None
+) -> None:
+    path = jail.resolve("src/a")
+    path.write_bytes(b"old")
+    flush = os.fsync
+
+    def meanwhile(descriptor: int) -> None:
+        path.unlink()
+        if now is not None:
+            path.write_bytes(now)
+            os.utime(path, ns=(1, 1))
+        monkeypatch.setattr(os, "fsync", flush)
+        flush(descriptor)
+
+    monkeypatch.setattr(os, "fsync", meanwhile)
+    with pytest.raises(ChangedMeanwhile) as caught:
+        jailed_files.replace(jail, path, b"ours", b"old")
+    assert caught.value.data == now
+    assert left_in(jail.root) == (["src"] if now is None else ["src", "src/a"])
+
+
+COUNTER = """
+    import sys
+    from pathlib import Path
+    from orchestration.workspace import jailed_files
+    from orchestration.workspace.paths import Workspace
+
+    jail = Workspace(Path(sys.argv[1]))
+    path, done = jail.resolve("count"), 0
+    print("ready", flush=True)
+    sys.stdin.readline()
+    while done < 40:
+        now = path.read_bytes()
+        try:
+            jailed_files.replace(jail, path, str(int(now) + 1).encode(), now)
+        except jailed_files.ChangedMeanwhile:
+            continue
+        done += 1
+"""
+
+
+def test_programs_that_change_one_file_at_once_lose_no_change(jail: Workspace) -> None:
+    path = jail.root / "count"
+    path.write_bytes(b"0")
+    with contextlib.ExitStack() as held:
+        writers = [
+            held.enter_context(
+                subprocess.Popen(
+                    [sys.executable, "-c", textwrap.dedent(COUNTER), str(jail.root)],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    cwd=Path(__file__).parents[3],
+                )
+            )
+            for _ in range(3)
+        ]
+        for writer in writers:
+            assert writer.stdout is not None
+            assert writer.stdout.readline() == b"ready\n"
+        for writer in writers:
+            assert writer.stdin is not None
+            writer.stdin.write(b"go\n")
+            writer.stdin.close()
+    assert [writer.returncode for writer in writers] == [0, 0, 0]
+    assert path.read_bytes() == b"120"
+    assert left_in(jail.root) == ["count", "src"]
+
+
+def test_a_file_that_another_program_keeps_locked_is_not_changed(
+    jail: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fcntl = pytest.importorskip("fcntl")
+    path = jail.resolve("a.txt")
+    path.write_bytes(b"old")
+    monkeypatch.setattr(time, "monotonic", itertools.count().__next__)
+    with path.open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with pytest.raises(OSError, match="another program has locked it"):
+            jailed_files.replace(jail, path, b"new", b"old")
+        with pytest.raises(OSError, match="another program has locked it"):
+            jailed_files.remove(jail, path, b"old")
+    jailed_files.replace(jail, path, b"new", b"old")
     assert path.read_bytes() == b"new"
 
 
