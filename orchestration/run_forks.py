@@ -97,19 +97,21 @@ def _past(
     shared = msgspec.structs.replace(recorded, inputs=inputs)
     at_work = rebuilt_engine(shared, workflow, catalog).calls_at_work
     last = last_event_of(steps[:first], records)
+    fork_seq = _seq_of(recorded, taken[count - 1])
     fork_opening = msgspec.structs.replace(
         opening,
         run_id=new_id,
         name=f"{opening.name} (fork)",
         workflow=recorded_workflow(workflow),
         parent_id=opening.run_id,
-        fork_seq=_seq_of(recorded, taken[count - 1]),
+        fork_seq=fork_seq,
         started=time.time(),
     )
     return fork_opening, Past(
         inputs,
         {call_id: end for call_id, end in recorded.ends.items() if call_id in at_work},
         tuple([c for c in recorded.open_calls if c.call.call.id in at_work]),
+        tuple([seen for seq, seen in recorded.seen if seq <= fork_seq]),
         tuple([record for record in records if record.seq <= last]),
     )
 

@@ -39,6 +39,7 @@ from orchestration.storage.rebuilding import (
 from orchestration.storage.run_journal import RunJournal
 from orchestration.storage.run_store import RunStore
 from orchestration.surroundings import Surroundings
+from orchestration.tools.file_edits.recalled_files import recalled
 
 logger = logging.getLogger(__name__)
 
@@ -134,6 +135,8 @@ class RunKeeper:
         try:
             parts = await self.store.events(run_id)
             recovery = await asyncio.to_thread(recovery_of, recorded, ready, parts)
+            seen, edits = [each for _, each in recorded.seen], self.folder / run_id / "edits"
+            files = await asyncio.to_thread(recalled, seen, edits)
             setup = self._maker.setup(
                 run_id,
                 ready,
@@ -141,6 +144,7 @@ class RunKeeper:
                 text=recorded.opening.entrypoint.text,
                 notices=notices,
                 on_event=on_event,
+                files=files,
             )
             run = RunCoordinator(setup, resumed.journal, recovery)
             await asyncio.to_thread(run.recall_documents)

@@ -27,6 +27,7 @@ from orchestration.settings.context_windows import window_look_up
 from orchestration.settings.data_folder import runs_folder
 from orchestration.surroundings import Surroundings
 from orchestration.tools.builtin.web_search import web_search_tool
+from orchestration.tools.file_edits.file_memory import FileMemory
 from orchestration.tools.registry import ToolRegistry
 from orchestration.tools.runner import ToolRunner
 from orchestration.tools.tool import Tool, services_in
@@ -157,8 +158,9 @@ class RunMaker:
         allowance: Allowance = NO_LIMIT,
         notices: tuple[str, ...] = (),
         on_event: Callable[[EventRecord], None] | None = None,
+        files: FileMemory | None = None,
     ) -> RunSetup:
-        """What a coordinator is made from."""
+        """What a coordinator is made from; `files` is what its nodes know from another day."""
         folder = runs_folder(self._all.data_dir) / run_id
         port = self._all.pool.port
         return RunSetup(
@@ -166,7 +168,7 @@ class RunMaker:
             workflow=ready.workflow,
             models=ModelRouter({name: port(to) for name, to in ready.connections.items()}),
             catalog=ready.tools,
-            make_tools=partial(self._run_tools, ready, folder),
+            make_tools=partial(self._run_tools, ready, folder, files),
             agents=ready.agents,
             budget=self._budget,
             text=text,
@@ -226,14 +228,16 @@ class RunMaker:
         keys = {name: secrets.get(key) or "" for name, key in settings.search_keys.items()}
         return web_search_tool(settings, keys)
 
-    def _run_tools(self, ready: ReadyRun, folder: Path, telling: RunTelling) -> ToolRunner:
+    def _run_tools(
+        self, ready: ReadyRun, folder: Path, files: FileMemory | None, telling: RunTelling
+    ) -> ToolRunner:
         return ToolRunner(
             ready.tools,
             emit=telling.emit,
             journal=telling.journal,
             permits=self._budget.tools,
             services=services_in(
-                folder, ready.workspace, self._all.settings.tools, telling.read_handoff
+                folder, ready.workspace, self._all.settings.tools, telling.read_handoff, files
             ),
             retry_policy=ready.workflow.settings.retry_policy,
             plan_source=ready.tools.plan_source,

@@ -165,10 +165,7 @@ class ToolCallSettled(Event, frozen=True, gc=False, tag="tool_call_settled"):
 
 
 class RunWaiting(Event, frozen=True, gc=False, tag="run_waiting"):
-    """The run waits for something outside of it, and why; without a reason it goes on.
-
-    `may_go_first`: it waits for a run that waits for a person and would give way to it.
-    """
+    """Why the run waits, if it does. `may_go_first`: what it waits for would give way to it."""
 
     reason: str = ""
     may_go_first: bool = False

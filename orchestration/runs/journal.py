@@ -11,6 +11,14 @@ from engine.vocabulary.inputs import EngineInput, ModelReplied
 from engine.vocabulary.tools import NO_EFFECTS, ToolEffects, ToolResult
 
 
+class SeenFile(Struct, frozen=True, array_like=True):
+    """Which version of a file a conversation knows: its real path, SHA-256 in hexadecimal."""
+
+    conversation_id: str
+    path: str
+    digest: str
+
+
 class Journal(Protocol):
     """Takes a run's facts in the order in which they come about.
 
@@ -34,9 +42,14 @@ class Journal(Protocol):
         """This call runs next; `targets` is what it is about to touch, as inspections say it."""
 
     async def result(
-        self, node_id: str, result: ToolResult, *, effects: ToolEffects = NO_EFFECTS
+        self,
+        node_id: str,
+        result: ToolResult,
+        *,
+        effects: ToolEffects = NO_EFFECTS,
+        seen: tuple[SeenFile, ...] = (),
     ) -> None:
-        """The call has ended; `effects` is what it did besides."""
+        """The call has ended; `effects` is what it did besides, `seen` what it showed of files."""
 
 
 class CallIntent(Struct, frozen=True):
@@ -84,7 +97,12 @@ class MemoryJournal:
         self.tool_facts.append(CallIntent(node_id, call, targets))
 
     async def result(
-        self, node_id: str, result: ToolResult, *, effects: ToolEffects = NO_EFFECTS
+        self,
+        node_id: str,
+        result: ToolResult,
+        *,
+        effects: ToolEffects = NO_EFFECTS,
+        seen: tuple[SeenFile, ...] = (),
     ) -> None:
         """Note that a call has ended."""
         self.tool_facts.append(CallResult(node_id, result))

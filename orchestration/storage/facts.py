@@ -9,6 +9,7 @@ from msgspec import Struct, field
 from engine.vocabulary.effects import AdmittedCall
 from engine.vocabulary.inputs import EngineInput, Entrypoint, ToolsFinished
 from engine.vocabulary.tools import NO_EFFECTS, JsonObject, ToolEffects, ToolResult
+from orchestration.runs.journal import SeenFile
 from orchestration.runs.requests import RunOverrides
 from orchestration.runs.stored import StoredRun
 from orchestration.storage.bodies import BodyReader
@@ -16,6 +17,8 @@ from orchestration.storage.bodies import BodyReader
 INTENT = "intent"
 DECISION = "decision"
 RESULT = "result"
+SEEN = "seen"
+"""What a fork knows of files from before it; else that is kept with the results."""
 
 
 class RunOpening(Struct, frozen=True, kw_only=True):
@@ -87,13 +90,20 @@ class CallDecision(Struct, frozen=True):
     reason: str = ""
 
 
-class CallEnd(Struct, frozen=True):
-    """How a call ended, and what it did besides."""
+class CallEnd(Struct, frozen=True, omit_defaults=True):
+    """How a call ended, what it did besides, and which versions of files it showed."""
 
     node_id: str
     result: ToolResult
     at: float
     effects: ToolEffects = NO_EFFECTS
+    seen: tuple[SeenFile, ...] = ()
+
+
+class SeenBefore(Struct, frozen=True):
+    """Which versions of files the conversations of a fork know from before it."""
+
+    seen: tuple[SeenFile, ...]
 
 
 class FinishedByReference(Struct, frozen=True, tag="tools_finished_by_reference"):
@@ -144,6 +154,7 @@ class RecordedRun(Struct, frozen=True, kw_only=True):
         inputs: what was fed to the engine, in order; inputs that it refused are among them.
         input_seqs: the number of each input, for forks.
         ends: the latest end of each call, by its id.
+        seen: what the conversations saw of files, each with the number of its fact, in order.
         open_calls: calls that were about to run and whose end is not known.
         next_seq: the number of the next fact.
         last_event: the number of the last event.
@@ -157,6 +168,7 @@ class RecordedRun(Struct, frozen=True, kw_only=True):
     inputs: tuple[EngineInput, ...]
     input_seqs: tuple[int, ...]
     ends: dict[str, CallEnd]
+    seen: tuple[tuple[int, SeenFile], ...]
     open_calls: tuple[OpenCall, ...]
     next_seq: int
     last_event: int
@@ -166,6 +178,7 @@ class RecordedRun(Struct, frozen=True, kw_only=True):
 _INPUT: Any = EngineInput | FinishedByReference
 INPUTS: BodyReader[EngineInput | FinishedByReference] = BodyReader(_INPUT)
 INTENTS: BodyReader[OpenCall] = BodyReader(OpenCall)
+SEENS: BodyReader[SeenBefore] = BodyReader(SeenBefore)
 ENDS: BodyReader[CallEnd] = BodyReader(CallEnd)
 DECISIONS: BodyReader[CallDecision] = BodyReader(CallDecision)
 OPENINGS: BodyReader[RunOpening] = BodyReader(RunOpening)

@@ -20,10 +20,19 @@ from engine.vocabulary.inputs import (
 from engine.vocabulary.tools import ToolResult
 from orchestration.errors import UserError
 from orchestration.runs.event_hub import EventRecord
+from orchestration.runs.journal import SeenFile
 from orchestration.runs.stored import ForkChanges
 from orchestration.storage.bodies import encode, packed
 from orchestration.storage.event_log import EVENTS_A_ROW
-from orchestration.storage.facts import INTENT, RESULT, CallEnd, OpenCall, RunOpening
+from orchestration.storage.facts import (
+    INTENT,
+    RESULT,
+    SEEN,
+    CallEnd,
+    OpenCall,
+    RunOpening,
+    SeenBefore,
+)
 from orchestration.storage.run_rows import insert_run
 from orchestration.storage.schema import tables
 
@@ -38,12 +47,14 @@ class Past(Struct, frozen=True):
         inputs: what was fed to the engine.
         ends: of calls that were at work at the fork and whose end is known.
         open_calls: those whose end is not.
+        seen: which versions of files the conversations knew.
         records: what had been told.
     """
 
     inputs: tuple[EngineInput, ...]
     ends: Mapping[str, CallEnd]
     open_calls: tuple[OpenCall, ...]
+    seen: tuple[SeenFile, ...]
     records: tuple[EventRecord, ...]
 
 
@@ -142,6 +153,8 @@ def insert_fork(connection: Connection, opening: RunOpening, past: Past) -> None
     facts: list[tuple[str, str, bytes]] = [
         (call_id, RESULT, encode(end)) for call_id, end in past.ends.items()
     ]
+    if past.seen:
+        facts.insert(0, ("", SEEN, encode(SeenBefore(past.seen))))
     facts += [(call.call.call.id, INTENT, encode(call)) for call in past.open_calls]
     calls = [
         {"run": number, "seq": seq, "call_id": call_id, "fact": fact, "body": packed(body)}

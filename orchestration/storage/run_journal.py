@@ -21,6 +21,7 @@ from engine.vocabulary.inputs import (
     UncertainSettled,
 )
 from engine.vocabulary.tools import NO_EFFECTS, ToolCall, ToolEffects, ToolResult
+from orchestration.runs.journal import SeenFile
 from orchestration.storage.bodies import encode
 from orchestration.storage.database import Database
 from orchestration.storage.facts import (
@@ -154,17 +155,23 @@ class RunJournal:
         self._write_call(call_id, DECISION, encode(fact))
 
     async def result(
-        self, node_id: str, result: ToolResult, *, effects: ToolEffects = NO_EFFECTS
+        self,
+        node_id: str,
+        result: ToolResult,
+        *,
+        effects: ToolEffects = NO_EFFECTS,
+        seen: tuple[SeenFile, ...] = (),
     ) -> None:
         """Write down how a call ended; returns when that outlives a kill.
 
-        A call that only reads is not waited for. `effects` is what the call did besides.
+        A call that only reads is not waited for. `effects` is what the call did besides, and
+        `seen` which versions of files its conversation knows from it.
         """
         call_id = result.call_id
         self._ends[call_id] = result
         reads = call_id in self._reading
         self._reading.discard(call_id)
-        fact = CallEnd(node_id, result, self._clock(), effects)
+        fact = CallEnd(node_id, result, self._clock(), effects, seen)
         self._write_call(call_id, RESULT, encode(fact), soon=not reads)
         if not reads:
             await self._database.barrier(self._run)

@@ -17,6 +17,7 @@ from engine.vocabulary.inputs import (
     UncertainSettled,
 )
 from orchestration.runs.event_hub import EventRecord
+from orchestration.runs.journal import SeenFile
 from orchestration.runs.stored import RunQuery, StoredRun
 from orchestration.runs.view_values import RunStatus
 from orchestration.storage.bodies import encode, packed, unpacked
@@ -29,6 +30,8 @@ from orchestration.storage.facts import (
     INTENTS,
     OPENINGS,
     RESULT,
+    SEEN,
+    SEENS,
     CallEnd,
     FinishedByReference,
     NodeStanding,
@@ -184,7 +187,7 @@ def load_run(connection: Connection, run_id: str, leases: LeaseKeeper) -> Record
     ).all()
     facts = connection.execute(
         sa.select(known.calls.c.seq, known.calls.c.call_id, known.calls.c.fact, known.calls.c.body)
-        .where(known.calls.c.run == number, known.calls.c.fact.in_((INTENT, RESULT)))
+        .where(known.calls.c.run == number, known.calls.c.fact.in_((INTENT, RESULT, SEEN)))
         .order_by(known.calls.c.seq)
     ).all()
     run_of = {"events": known.events.c.run == number, "calls": known.calls.c.run == number}
@@ -200,7 +203,7 @@ def load_run(connection: Connection, run_id: str, leases: LeaseKeeper) -> Record
         )
     ).one()
     summary = _summary(row, leases)
-    ends = _ends(facts)
+    ends, seen = _ends(facts)
     seqs, bodies = zip(*turns, strict=True) if turns else ((), ())
     inputs = _inputs(run_id, bodies, ends)
     return RecordedRun(
@@ -213,6 +216,7 @@ def load_run(connection: Connection, run_id: str, leases: LeaseKeeper) -> Record
         inputs=inputs,
         input_seqs=seqs,
         ends=ends,
+        seen=seen,
         open_calls=_open_calls(facts, seqs, inputs),
         next_seq=max(last_call or 0, seqs[-1] if seqs else 0) + 1,
         last_event=last_event or 0,
@@ -281,10 +285,15 @@ def _summary(row: Any, leases: LeaseKeeper) -> StoredRun:
     return StoredRun(run_id, name, RunStatus(status), *values)
 
 
-def _ends(facts: Sequence[Any]) -> dict[str, CallEnd]:
+def _ends(
+    facts: Sequence[Any],
+) -> tuple[dict[str, CallEnd], tuple[tuple[int, SeenFile], ...]]:
+    """The latest end of each call, and what all of them showed of files, in order."""
     rows = [row for row in facts if row.fact == RESULT]
     ends = ENDS.many([row.body for row in rows])
-    return {row.call_id: end for row, end in zip(rows, ends, strict=True)}
+    seen = [(row.seq, s) for row in facts if row.fact == SEEN for s in SEENS.one(row.body).seen]
+    seen += [(row.seq, s) for row, end in zip(rows, ends, strict=True) for s in end.seen]
+    return {row.call_id: end for row, end in zip(rows, ends, strict=True)}, tuple(seen)
 
 
 def _inputs(
@@ -306,7 +315,7 @@ def _open_calls(
     facts: Sequence[Any], seqs: Sequence[int], inputs: Sequence[EngineInput]
 ) -> tuple[OpenCall, ...]:
     """Intents after which neither a result was kept nor the engine told of an end."""
-    last: dict[str, Any] = {row.call_id: row for row in facts}
+    last: dict[str, Any] = {row.call_id: row for row in facts if row.fact != SEEN}
     rows = [row for row in last.values() if row.fact == INTENT]
     if not rows:
         return ()

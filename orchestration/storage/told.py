@@ -18,6 +18,7 @@ from engine.vocabulary.inputs import EngineInput, ModelReplied, ToolsFinished
 from engine.vocabulary.ports import ToolCatalog
 from engine.vocabulary.reconfiguration import NodeReconfigured
 from engine.vocabulary.spending import BudgetDecided, BudgetWarning
+from engine.vocabulary.tools import EditBatch, FileChangeOp, FileChangeRecord, FileSnapshot
 from orchestration.runs.event_hub import EventRecord
 from orchestration.storage.facts import CallEnd, RecordedRun
 from orchestration.storage.rebuilding import rebuilt_engine
@@ -46,6 +47,25 @@ _OF_THE_ENGINE = (
     BudgetDecided,
     NodeReconfigured,
 )
+
+
+class _Known:
+    """What was told of calls: those that have ended, edits that can be undone, changed files."""
+
+    def __init__(self) -> None:
+        self.completed: set[str] = set()
+        self.batches: set[str] = set()
+        self.changes: set[FileChangeRecord] = set()
+
+    def note(self, told: Iterable[ev.RunEvent]) -> None:
+        """Take in what was told."""
+        for event in told:
+            if isinstance(event, ev.ToolCompleted):
+                self.completed.add(event.tool_call_id)
+            elif isinstance(event, ev.EditBatchRecorded):
+                self.batches.add(event.batch.batch_id)
+            elif isinstance(event, ev.FileChanged):
+                self.changes.add(event.record)
 
 
 class Told(Struct, frozen=True):
@@ -84,7 +104,8 @@ def untold(
     """
     told = [record.event for record in records]
     left = sum(map(_is_of_the_engine, told))
-    completed = {e.tool_call_id for e in told if isinstance(e, ev.ToolCompleted)}
+    known = _Known()
+    known.note(told)
     streams = _streams(told)
     missing: list[ev.RunEvent] = []
     for step in steps:
@@ -92,7 +113,7 @@ def untold(
         count = step.count
         if count <= left and (left > 0 or count == 0):
             left -= count
-            rest = () if count else _unknown(step.events, completed)
+            rest = () if count else _unknown(step.events, known.completed)
         elif left:
             rest = _after(step.events, left)
             left = 0
@@ -100,11 +121,11 @@ def untold(
             missing.extend(_message(step.given, streams))
         if isinstance(step.given, ToolsFinished):
             for result in step.given.results:
-                missing.extend(_end_of(result.call_id, ends, completed))
+                missing.extend(_end_of(result.call_id, ends, known))
         missing.extend(rest)
-        completed.update(e.tool_call_id for e in rest if isinstance(e, ev.ToolCompleted))
+        known.note(rest)
     for call_id in list(ends):
-        missing.extend(_end_of(call_id, ends, completed))
+        missing.extend(_end_of(call_id, ends, known))
     return tuple(missing)
 
 
@@ -183,15 +204,17 @@ def _message(replied: ModelReplied, streams: dict[str, tuple[str, bool]]) -> Ite
         yield ev.ChatMessage(node_id, "assistant", text)
 
 
-def _end_of(call_id: str, ends: dict[str, CallEnd], completed: set[str]) -> Iterator[ev.RunEvent]:
+def _end_of(call_id: str, ends: dict[str, CallEnd], known: _Known) -> Iterator[ev.RunEvent]:
     end = ends.get(call_id)
-    if end is None or call_id in completed:
+    if end is None or call_id in known.completed:
         return
-    completed.add(call_id)
+    known.completed.add(call_id)
     result = end.result
     node_id = end.node_id.partition("/")[0]
+    yield from _batches_of(node_id, end, known)
     for change in end.effects.file_changes:
-        yield ev.FileChanged(node_id, change)
+        if change not in known.changes:
+            yield ev.FileChanged(node_id, change)
     yield ev.ToolCompleted(
         end.node_id,
         call_id,
@@ -201,3 +224,20 @@ def _end_of(call_id: str, ends: dict[str, CallEnd], completed: set[str]) -> Iter
         result.output_meta,
         result.artifact_ids,
     )
+
+
+def _batches_of(node_id: str, end: CallEnd, known: _Known) -> Iterator[ev.RunEvent]:
+    """What an editing call left to be undone; the bytes of before are in the run's folder."""
+    by_batch: dict[str, list[FileChangeRecord]] = {}
+    for change in end.effects.file_changes:
+        if change.batch_id is not None and change.batch_id not in known.batches:
+            by_batch.setdefault(change.batch_id, []).append(change)
+    for batch_id, changes in by_batch.items():
+        snapshots = tuple(
+            [FileSnapshot(each.path, each.op is not FileChangeOp.CREATE) for each in changes]
+        )
+        result, at = end.result, changes[0].timestamp_ms
+        yield ev.EditBatchRecorded(
+            node_id,
+            EditBatch(batch_id, node_id, result.call_id, result.tool_name, at, snapshots),
+        )

@@ -337,8 +337,9 @@ class ToolRunner:
         """Write the result down, then tell it; being cancelled meanwhile hinders neither."""
         job.is_concluded = True
         node_id, result, effects = job.batch.node_id, finished.result, finished.effects
+        seen = self._services.files.news_of(job.context.caller_id)
         try:
-            await self._journal.result(node_id, result, effects=effects)
+            await self._journal.result(node_id, result, effects=effects, seen=seen)
         except asyncio.CancelledError:
             tell(self._emit, job.batch, finished)
             raise

@@ -77,13 +77,17 @@ def services_in(
     workspace: Workspace,
     settings: ToolSettings | None = None,
     read_handoff: HandoffReader | None = None,
+    files: FileMemory | None = None,
 ) -> ToolServices:
-    """The services of a run whose own folder is `folder`; nothing is made before it is needed."""
+    """The services of a run whose own folder is `folder`; nothing is made before it is needed.
+
+    `files` is what its conversations know of files from another day.
+    """
     artifacts = folder / "artifacts"
     return ToolServices(
         workspace=workspace,
         artifacts=ArtifactStore(artifacts),
-        files=FileMemory(),
+        files=files or FileMemory(),
         edits=folder / "edits",
         plan=PlanDraft(artifacts),
         settings=settings or ToolSettings(),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -76,6 +77,12 @@ class EditLog:
     def drop(self, batch_id: str) -> None:
         """Forget a batch that came to nothing."""
         self._file(batch_id).unlink(missing_ok=True)
+
+    def batches(self) -> Iterator[KeptBatch]:
+        """Everything that is kept and can be read, what was undone included."""
+        for file in sorted(self._folder.glob("*.edit")) + sorted(self._folder.glob("*.reverted")):
+            with suppress(OSError, msgspec.DecodeError):  # undoing it will tell
+                yield msgspec.msgpack.decode(file.read_bytes(), type=KeptBatch)
 
     def paths(self, batch_id: str) -> tuple[str, ...]:
         """The real paths of the files that undoing a call would touch.

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import OrderedDict, deque
+from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 
 from msgspec import Struct
+
+from orchestration.runs.journal import SeenFile
 
 MAX_PATHS = 30
 MAX_VERSIONS = 4
@@ -35,12 +38,17 @@ class FileMemory:
 
     def __init__(self) -> None:
         self._seen: dict[tuple[str, Path], str] = {}
+        self._news: dict[str, dict[Path, str]] = {}
         self._versions: OrderedDict[Path, deque[FileVersion]] = OrderedDict()
 
     def saw(self, conversation_id: str, path: Path, data: bytes) -> None:
         """Note that the conversation knows this version of the file, as read or as written."""
         digest = digest_of(data)
-        self._seen[conversation_id, path] = digest
+        self.was_shown(conversation_id, path, digest)
+        self.keep(path, data, digest)
+
+    def keep(self, path: Path, data: bytes, digest: str) -> None:
+        """Keep the bytes of a version that some conversation knows."""
         if len(data) > MAX_BYTES:
             return
         versions = self._versions.setdefault(path, deque(maxlen=MAX_VERSIONS))
@@ -51,8 +59,23 @@ class FileMemory:
             self._versions.popitem(last=False)
 
     def was_shown(self, conversation_id: str, path: Path, digest: str) -> None:
-        """Note that the conversation got what another one had read of the file."""
+        """Note that the conversation knows this version, such as by what another one had read."""
         self._seen[conversation_id, path] = digest
+        self._news.setdefault(conversation_id, {})[path] = digest
+
+    def news_of(self, conversation_id: str) -> tuple[SeenFile, ...]:
+        """What the conversation has seen since the last time that this was asked for."""
+        news = self._news.pop(conversation_id, None)
+        if not news:
+            return ()
+        return tuple(
+            [SeenFile(conversation_id, str(path), digest) for path, digest in news.items()]
+        )
+
+    def recall(self, seen: Iterable[SeenFile]) -> None:
+        """Know again what was seen on another day, the latest last."""
+        for each in seen:
+            self._seen[each.conversation_id, Path(each.path)] = each.digest
 
     def last_seen(self, conversation_id: str, path: Path) -> str | None:
         """The digest of the version that the conversation saw last, `None` if it saw none."""
