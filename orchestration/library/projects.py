@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import secrets
-from codecs import BOM_UTF8
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -14,10 +13,10 @@ import msgspec
 from msgspec import Struct
 
 from orchestration.errors import UserError
-from orchestration.workspace.atomic_files import backup_path, set_aside, write_atomically
+from orchestration.settings.list_file import ListFile, ListWords
 
 WORKFLOWS_IN_PROJECT = Path(".flow") / "workflows"
-_LIST = "projects"
+_WORDS = ListWords("projects", "project", "projects")
 
 
 class Project(Struct, frozen=True):
@@ -60,86 +59,24 @@ class ProjectStore:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._file = ListFile(path, _WORDS, _project)
 
     def load(self) -> LoadedProjects:
-        """Read the projects; without a file there are none.
-
-        An entry that is no project hides no other. A file that is no list of entries is set aside
-        under a name with the time in it.
-
-        Raises:
-            UserError: the file is there and the system does not let it be read.
-        """
-        try:
-            entries = _entries(self._document())
-        except ValueError as error:
-            return LoadedProjects(notices=(self._put_aside(str(error)),))
+        """Read the projects, each once; see `ListFile.load`."""
+        loaded = self._file.load()
         found: dict[str, Project] = {}
-        notices = []
-        for number, entry in enumerate(entries, start=1):
-            project, why = _project(entry)
-            if project is not None:
-                found.setdefault(project.id, project)
-            else:
-                notices.append(f"entry {number} of {self.path} is no project: {why}")
-        return LoadedProjects(tuple(found.values()), tuple(notices))
+        for project in loaded.entries:
+            found.setdefault(project.id, project)
+        return LoadedProjects(tuple(found.values()), loaded.notices)
 
     def save(self, projects: Iterable[Project]) -> None:
-        """Write the projects; the version before is kept as `.bak`.
+        """Write the projects; see `ListFile.save`."""
 
-        Entries that could not be read and keys that nobody knows stay in the file.
+        def written(entries: list[Any]) -> list[Any]:
+            known = {entry["id"]: entry for entry in entries}
+            return [{**known.get(p.id, {}), **msgspec.to_builtins(p)} for p in projects]
 
-        Raises:
-            UserError: they could not be written; the file is as it was.
-        """
-        try:
-            before = self._document()
-            entries = _entries(before)
-        except ValueError:
-            before, entries = {}, []
-        known = {entry["id"]: entry for entry in entries if _project(entry)[0] is not None}
-        written = [
-            {**known.get(project.id, {}), **msgspec.to_builtins(project)} for project in projects
-        ]
-        kept = [entry for entry in entries if _project(entry)[0] is None]
-        document = [*written, *kept]
-        whole = document if isinstance(before, list) else {**before, _LIST: document}
-        data = msgspec.json.format(msgspec.json.encode(whole), indent=2) + b"\n"
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(self.path, data, keep_backup=True)
-        except OSError as error:
-            raise UserError(
-                f"the projects could not be saved to {self.path} ({error.strerror or error})"
-            ) from error
-
-    def _document(self) -> Any:
-        """What the file holds. Raises `ValueError` if it is damaged."""
-        try:
-            data = self.path.read_bytes()
-        except (FileNotFoundError, NotADirectoryError):
-            return {_LIST: []}
-        except OSError as error:
-            raise UserError(
-                f"the projects in {self.path} cannot be read ({error.strerror or error}); "
-                "put the permissions of the file right"
-            ) from error
-        try:
-            return msgspec.json.decode(data.removeprefix(BOM_UTF8))
-        except RecursionError:
-            raise ValueError("it nests objects and lists too deep") from None
-
-    def _put_aside(self, what: str) -> str:
-        try:
-            kept = f"it is kept as {set_aside(self.path).name}"
-        except OSError as error:
-            kept = f"it could not be set aside ({error.strerror or error})"
-        before = backup_path(self.path)
-        hint = f", and the version before is {before.name}" if before.exists() else ""
-        return (
-            f"the list of projects {self.path} is damaged ({what}): {kept}{hint}; "
-            "there are no projects now"
-        )
+        self._file.save(written, _formatted)
 
 
 def project_in(folder: Path) -> Project:
@@ -180,11 +117,8 @@ def probe(project: Project) -> None:
         ) from error
 
 
-def _entries(document: Any) -> list[Any]:
-    found = document.get(_LIST) if isinstance(document, dict) else document
-    if not isinstance(found, list):
-        raise ValueError(f"it holds no list of projects in '{_LIST}'")
-    return found
+def _formatted(whole: Any) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(whole), indent=2) + b"\n"
 
 
 def _project(entry: Any) -> tuple[Project | None, str]:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from codecs import BOM_UTF8
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 from pydantic import ValidationError
 
 from engine.graph.agents import CallableAgent
 from engine.graph.json_text import MAX_DEPTH, formatted, nesting_exceeds
 from engine.vocabulary.tools import JsonObject
-from orchestration.errors import UserError
-from orchestration.workspace.atomic_files import backup_path, set_aside, write_atomically
+from orchestration.settings.list_file import ListFile, ListWords
 
-_LIST = "agents"
+_WORDS = ListWords("agents", "saved agent", "saved agents")
 
 
 class LoadedAgents(Struct, frozen=True):
@@ -32,85 +29,17 @@ class AgentStore:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._file = ListFile(path, _WORDS, _agent)
 
     def load(self) -> LoadedAgents:
-        """Read the agents; without a file there are none.
-
-        An entry that is no agent hides no other. A file that is no list of entries is set aside
-        under a name with the time in it.
-
-        Raises:
-            UserError: the file is there and the system does not let it be read.
-        """
-        try:
-            entries = _entries(self._document())
-        except ValueError as error:
-            return LoadedAgents(notices=(self._put_aside(str(error)),))
-        agents, notices = [], []
-        for number, entry in enumerate(entries, start=1):
-            agent, why = _agent(entry)
-            if agent is not None:
-                agents.append(agent)
-            else:
-                notices.append(f"entry {number} of {self.path} is no saved agent: {why}")
-        return LoadedAgents(tuple(agents), tuple(notices))
+        """Read the agents; see `ListFile.load`."""
+        loaded = self._file.load()
+        return LoadedAgents(loaded.entries, loaded.notices)
 
     def save(self, agents: Iterable[CallableAgent]) -> None:
-        """Write the agents; the version before is kept as `.bak`.
-
-        Entries that could not be read and keys that nobody knows stay in the file.
-
-        Raises:
-            UserError: they could not be written; the file is as it was.
-        """
-        try:
-            before = self._document()
-            kept = [entry for entry in _entries(before) if _agent(entry)[0] is None]
-        except ValueError:
-            before, kept = None, []
-        entries = [*(agent.document() for agent in agents), *kept]
-        document = entries if isinstance(before, list) else {**(before or {}), _LIST: entries}
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(self.path, formatted(document).encode("utf-8"), keep_backup=True)
-        except (OSError, ValueError, TypeError) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise UserError(f"the agents could not be saved to {self.path} ({reason})") from error
-
-    def _document(self) -> Any:
-        """What the file holds; an empty list without one. Raises `ValueError` if it is damaged."""
-        try:
-            data = self.path.read_bytes()
-        except (FileNotFoundError, NotADirectoryError):
-            return {_LIST: []}
-        except OSError as error:
-            raise UserError(
-                f"the saved agents in {self.path} cannot be read ({error.strerror or error}); "
-                "put the permissions of the file right"
-            ) from error
-        try:
-            return msgspec.json.decode(data.removeprefix(BOM_UTF8))
-        except RecursionError:
-            raise ValueError("it nests objects and lists too deep") from None
-
-    def _put_aside(self, what: str) -> str:
-        try:
-            kept = f"it is kept as {set_aside(self.path).name}"
-        except OSError as error:
-            kept = f"it could not be set aside ({error.strerror or error})"
-        before = backup_path(self.path)
-        hint = f", and the version before is {before.name}" if before.exists() else ""
-        return (
-            f"the file of saved agents {self.path} is damaged ({what}): {kept}{hint}; "
-            "there are no saved agents now"
-        )
-
-
-def _entries(document: Any) -> list[Any]:
-    found = document.get(_LIST) if isinstance(document, dict) else document
-    if not isinstance(found, list):
-        raise ValueError(f"it holds no list of agents in '{_LIST}'")
-    return found
+        """Write the agents; see `ListFile.save`."""
+        documents = [agent.document() for agent in agents]
+        self._file.save(lambda known: documents, lambda whole: formatted(whole).encode("utf-8"))
 
 
 def _agent(entry: Any) -> tuple[CallableAgent | None, str]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import itertools
 import os
 import signal
@@ -215,7 +216,6 @@ def test_programs_that_change_one_file_at_once_lose_no_change(jail: Workspace) -
 def test_a_file_that_another_program_keeps_locked_is_not_changed(
     jail: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fcntl = pytest.importorskip("fcntl")
     path = jail.resolve("a.txt")
     path.write_bytes(b"old")
     monkeypatch.setattr(time, "monotonic", itertools.count().__next__)
