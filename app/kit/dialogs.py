@@ -27,11 +27,16 @@ async def finished(dialog: QDialog) -> int:
         dialog.deleteLater()
 
 
-async def choose_file(parent: QWidget, title: str, folder: Path | None) -> Path | None:
-    """Ask for a workflow file; `None` if the person thought better of it."""
+WORKFLOWS = ("Workflows (*.workflow.json *.json)", "All files (*)")
+
+
+async def choose_file(
+    parent: QWidget, title: str, folder: Path | None, kinds: Sequence[str] = WORKFLOWS
+) -> Path | None:
+    """Ask for a file, of a workflow unless told; `None` if the person thought better of it."""
     dialog = QFileDialog(parent, title)
     dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-    dialog.setNameFilters(["Workflows (*.workflow.json *.json)", "All files (*)"])
+    dialog.setNameFilters(list(kinds))
     if folder is not None:
         dialog.setDirectory(str(folder))
     if await finished(dialog) != QDialog.DialogCode.Accepted.value:
@@ -53,12 +58,17 @@ async def choose_folder(parent: QWidget, title: str, folder: Path | None) -> Pat
     return Path(chosen[0]) if chosen else None
 
 
-async def choose_new_file(parent: QWidget, title: str, suggested: Path) -> Path | None:
-    """Ask where to save a workflow; `None` if the person thought better of it."""
+NEW_WORKFLOWS = ("Workflows (*.workflow.json)", "All files (*)")
+
+
+async def choose_new_file(
+    parent: QWidget, title: str, suggested: Path, kinds: Sequence[str] = NEW_WORKFLOWS
+) -> Path | None:
+    """Ask where to save a file, of a workflow unless told; `None` for nowhere."""
     dialog = QFileDialog(parent, title, str(suggested.parent))
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
     dialog.setFileMode(QFileDialog.FileMode.AnyFile)
-    dialog.setNameFilters(["Workflows (*.workflow.json)", "All files (*)"])
+    dialog.setNameFilters(list(kinds))
     dialog.selectFile(suggested.name)
     if await finished(dialog) != QDialog.DialogCode.Accepted.value:
         return None
@@ -66,6 +76,8 @@ async def choose_new_file(parent: QWidget, title: str, suggested: Path) -> Path 
     if not chosen:
         return None
     path = Path(chosen[0])
+    if kinds is not NEW_WORKFLOWS:
+        return path
     return path if path.suffix == ".json" else path.with_name(f"{path.name}.workflow.json")
 
 

@@ -5,11 +5,23 @@ Widgets say what they are with the property `kind`; no rule names a single widge
 
 from __future__ import annotations
 
+import re
+
 from app.theme.tokens import RADIUS_CARD, RADIUS_FIELD, TEXT_LIST, TEXT_PROSE, TEXT_SMALL, Tokens
 
 
-def stylesheet(t: Tokens) -> str:
-    """All rules, for the scheme `t`."""
+def stylesheet(t: Tokens, text_percent: int = 100) -> str:
+    """All rules, for the scheme `t`, with texts in per cent of their size."""
+    rules = _rules(t)
+    if text_percent == 100:
+        return rules
+    return _SIZE.sub(lambda size: f"font-size: {round(int(size[1]) * text_percent / 100)}px", rules)
+
+
+_SIZE = re.compile(r"font-size: (\d+)px")
+
+
+def _rules(t: Tokens) -> str:
     c = t.css
     return f"""
 QMainWindow, QFrame[kind="ground"] {{ background: {c("ground")}; border: none; }}
@@ -51,6 +63,40 @@ QLabel[kind="wrong"] {{ color: {c("text")}; font-size: {TEXT_SMALL}px; }}
 QFrame[kind="schema-row"] {{
     background: {c("code_ground")}; border: none; border-radius: {RADIUS_FIELD}px;
 }}
+QPushButton[kind="line-button"] {{
+    background: transparent; border: 1px solid transparent; border-radius: {RADIUS_CARD}px;
+    padding: 0; max-height: 400px; text-align: left;
+}}
+QPushButton[kind="line-button"]:hover {{ background: {c("hover")}; }}
+QPushButton[kind="line-button"]:focus {{ border: 1px solid {c("accent")}; }}
+QLabel[kind="tag"] {{
+    color: {c("text_second")}; font-size: 11px; border: 1px solid {c("line_strong")};
+    border-radius: 8px; padding: 0 6px;
+}}
+QListWidget[kind="pages"] {{ outline: none; background: transparent; }}
+QListWidget[kind="pages"]::item {{
+    padding: 6px 10px; margin: 1px 0; border: 1px solid transparent;
+    border-radius: {RADIUS_FIELD}px; color: {c("text")};
+}}
+QListWidget[kind="pages"]::item:hover {{ background: {c("hover")}; }}
+QListWidget[kind="pages"]::item:selected {{ background: {c("selected")}; color: {c("text")}; }}
+QListWidget[kind="pages"]::item:focus {{ border: 1px solid {c("accent")}; }}
+QListView[kind="models"] {{
+    background: {c("code_ground")}; border-radius: {RADIUS_FIELD}px; padding: 2px; outline: none;
+}}
+QListView[kind="models"]::item {{
+    height: 26px; padding: 0 6px; border-radius: 6px; color: {c("text")};
+}}
+QListView[kind="models"]::item:hover {{ background: {c("hover")}; }}
+QListView[kind="models"]::item:selected {{ background: {c("selected")}; }}
+QListView[kind="models"]::item:disabled {{ color: {c("text_second")}; }}
+QListView::indicator {{
+    width: 12px; height: 12px; border-radius: 4px; border: 1px solid {c("text_second")};
+    background: {c("raised")};
+}}
+QListView::indicator:checked {{ background: {c("accent")}; border-color: {c("accent")}; }}
+QProgressBar {{ background: {c("selected")}; border: none; border-radius: 2px; }}
+QProgressBar::chunk {{ background: {c("running")}; border-radius: 2px; }}
 QFrame[kind="line"] {{ background: {c("hairline")}; border: none; }}
 
 QPushButton {{

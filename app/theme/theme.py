@@ -13,6 +13,7 @@ from app.theme.tokens import DARK, LIGHT, MOTION_MS, TEXT_LIST, Tokens
 if TYPE_CHECKING:
     from app.theme.icons import IconSet
 
+SMALLEST_TEXT, LARGEST_TEXT, TEXT_STEP = 80, 150, 10
 MODES = ("system", "light", "dark")
 
 
@@ -33,10 +34,9 @@ class Theme(QObject):
         self._application = application
         self._reduced_motion = False
         self.mode = mode if mode in MODES else "system"
-        font = QFont(application.font())
-        font.setPixelSize(TEXT_LIST)
-        application.setFont(font)
-        self.font = font
+        self.text_percent = 100
+        self.font = QFont(application.font())
+        self._set_font()
         # What the style has taken from the system, before it gets colours of ours.
         ground = application.palette().color(QPalette.ColorRole.Window)
         self.tokens: Tokens = self._wanted_tokens(ground.lightnessF() < 0.5)
@@ -74,6 +74,25 @@ class Theme(QObject):
         """Leave out all motion, whatever the system says."""
         self._reduced_motion = on
 
+    def set_text_percent(self, percent: int) -> None:
+        """Show all texts at this size; what is outside of the bounds is taken to be at them."""
+        percent = min(LARGEST_TEXT, max(SMALLEST_TEXT, percent))
+        if percent != self.text_percent:
+            self.text_percent = percent
+            self._set_font()
+            self._apply()
+            self.changed.emit()
+
+    def scaled(self, pixels: int) -> int:
+        """A size of text as the person wants to have it."""
+        return round(pixels * self.text_percent / 100)
+
+    def _set_font(self) -> None:
+        font = QFont(self.font)
+        font.setPixelSize(self.scaled(TEXT_LIST))
+        self._application.setFont(font)
+        self.font = font
+
     def motion_ms(self) -> int:
         """How long a movement takes, in milliseconds; 0 where the person wants none."""
         # Imported here: its hundreds of names cost time that the first frame does not have.
@@ -86,7 +105,7 @@ class Theme(QObject):
     def sized_font(self, pixels: int, *, strong: bool = False) -> QFont:
         """The system's font at `pixels`, semi-bold if `strong`."""
         font = QFont(self.font)
-        font.setPixelSize(pixels)
+        font.setPixelSize(self.scaled(pixels))
         if strong:
             font.setWeight(QFont.Weight.DemiBold)
         return font
@@ -111,7 +130,7 @@ class Theme(QObject):
             # Imported here: the rules are for what is not in the first frame.
             from app.theme.stylesheet import stylesheet
 
-            self._application.setStyleSheet(stylesheet(self.tokens))
+            self._application.setStyleSheet(stylesheet(self.tokens, self.text_percent))
 
 
 def palette(tokens: Tokens) -> QPalette:

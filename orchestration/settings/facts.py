@@ -18,7 +18,7 @@ from orchestration.settings.quirk_store import QuirkStore
 from orchestration.settings.readiness import Providers
 from providers.embedded.model_file import ModelFileError, bundled_model, model_path
 from providers.embedded.server import EmbeddedServer
-from providers.endpoint_report import Finding
+from providers.endpoint_report import Finding as Finding
 from providers.specs import EMBEDDED
 
 if TYPE_CHECKING:

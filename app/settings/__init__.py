@@ -1,0 +1,1 @@
+"""The settings: a view over the whole window, one page a file."""
