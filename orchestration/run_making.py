@@ -176,7 +176,9 @@ class RunMaker:
             project_root=ready.project_root,
             notices=(*ready.notices, *notices),
             on_event=on_event,
-            context_window=window_look_up(self._all.settings),
+            context_window=window_look_up(
+                self._all.settings, [to.quirks for to in ready.connections.values()]
+            ),
             limits=spending_limits(self._all.settings.limits, allowance),
             price=Prices(self._all.settings, ready.connections).cost,
             seed=seed,

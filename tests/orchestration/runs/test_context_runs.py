@@ -14,6 +14,8 @@ from engine.vocabulary.tools import ApprovalMode
 from orchestration.settings.context_windows import window_look_up
 from orchestration.settings.model import EmbeddedModel, ModelSettings, Settings
 from orchestration.tools.builtin.read import READ
+from providers.endpoint_report import Profile
+from providers.quirks import Quirks
 from tests.support.engine_driver import workflow
 from tests.support.run_rig import RunRig, run_async
 from tests.support.scripted_model import OK, Script, use
@@ -150,3 +152,17 @@ def test_windows_come_from_the_user_first_then_from_the_table() -> None:
     assert window("embedded") == 2_048
     assert window("x") is None
     assert window("nobody-knows-it") is None
+
+
+def test_what_a_check_of_the_endpoint_has_found_goes_before_the_table() -> None:
+    first, second = Quirks(), Quirks()
+    for model, size in (("gpt-4o", 9_000), ("local", 4_096), ("said", 1_000), ("unsaid", None)):
+        first.checked(model, Profile("2026-01-01T00:00:00Z", size))
+    second.checked("local", Profile("2026-01-01T00:00:00Z", 2_048))
+    settings = Settings(models={"said": ModelSettings(context_window=7_000)})
+    window = window_look_up(settings, [first, second])
+    assert window("gpt-4o") == 9_000
+    assert window("local") == 2_048
+    assert window("said") == 7_000
+    assert window("unsaid") is None
+    assert window("claude-sonnet-4-20250514") == 200_000
