@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,8 @@ from orchestration.runs.stored import (
     EVERY_RUN,
     NO_CHANGES,
     ForkChanges,
+    GoodCopy,
+    RestoredRuns,
     RunComparison,
     RunQuery,
     StoredRun,
@@ -29,6 +32,8 @@ from orchestration.surroundings import Surroundings
 
 if TYPE_CHECKING:
     from orchestration.run_keeping import RunKeeper
+
+logger = logging.getLogger(__name__)
 
 
 class HistoryDoor(SettingsDoor):
@@ -199,6 +204,39 @@ class HistoryDoor(SettingsDoor):
         """
         return await self._keeper.store.import_run(path)
 
+    async def good_copy(self) -> GoodCopy | None:
+        """The latest good copy of the run database, if there is one; made once a day."""
+        path = self._keeper.database.location.path
+        return await asyncio.to_thread(_copy_of, path) if path is not None else None
+
+    async def restore_runs(self) -> RestoredRuns:
+        """Put the latest good copy in the place of a run database that is damaged.
+
+        What was stored after the copy was made is only in the damaged file, which is put aside.
+        No other program may have the database open.
+
+        Raises:
+            RunStillActive: a run of this program is on.
+            StorageUnavailable: there is no copy, the files cannot be moved, or a server has them.
+        """
+        from orchestration.storage.backups import restore
+        from orchestration.storage.errors import StorageError, StorageUnavailable
+
+        self._runs.require_all_over()
+        location, copy = self._keeper.database.location, await self.good_copy()
+        if location.path is None:
+            raise StorageUnavailable(
+                f"the runs are on the server {location}; whoever keeps it has its copies"
+            )
+        if copy is None:
+            raise StorageUnavailable(f"there is no copy of {location.path} that could be restored")
+        keeper, self._opened_keeper = self._keeper, None
+        try:
+            await keeper.aclose()
+        except StorageError as error:
+            logger.warning("what could not be written is lost: %s", error)
+        return RestoredRuns(copy, await asyncio.to_thread(restore, location.path))
+
     async def _go_on(self, run: RunCoordinator, node_id: str | None, message: str | None) -> None:
         """Continue a run of this process that was stopped or has failed."""
         if not run.is_continuable:
@@ -229,3 +267,10 @@ class HistoryDoor(SettingsDoor):
     def _forget(self, run_id: str) -> None:
         self._runs.drop(run_id)
         self._keeper.forget(run_id)
+
+
+def _copy_of(path: Path) -> GoodCopy | None:
+    from orchestration.storage.backups import latest_good
+
+    copy = latest_good(path)
+    return GoodCopy(copy, copy.stat().st_mtime) if copy is not None else None

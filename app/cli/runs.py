@@ -13,6 +13,8 @@ from app.cli import (
     runs_prune,
     runs_rename,
     runs_replay,
+    runs_report,
+    runs_restore,
     runs_resume,
     runs_show,
 )
@@ -24,9 +26,11 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "replay": runs_replay.replay,
     "fork": runs_fork.fork,
     "export": runs_export.export,
+    "report": runs_report.report,
     "import": runs_import.import_run,
     "rename": runs_rename.rename,
     "delete": runs_delete.delete,
     "prune": runs_prune.prune,
+    "restore": runs_restore.restore,
 }
 HELP = "Stored runs: look at them, go on with them, fork them, hand them on."

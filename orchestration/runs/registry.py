@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from orchestration.errors import RunAlreadyActive, RunNotFound
+from orchestration.errors import RunAlreadyActive, RunNotFound, RunStillActive
 from orchestration.runs.coordinator import RunCoordinator
 
 RETAINED_RUNS = 64
@@ -74,6 +74,16 @@ class RunRegistry:
             if run.workflow_id == workflow_id and not run.is_over:
                 return run.run_id
         return None
+
+    def require_all_over(self) -> None:
+        """See that nothing is going on.
+
+        Raises:
+            RunStillActive: a run is.
+        """
+        for run_id, run in self._runs.items():
+            if not run.is_over:
+                raise RunStillActive(run_id)
 
     async def close_all(self) -> None:
         """End with the program: stop what moves, leave what waits for a person, all at once."""

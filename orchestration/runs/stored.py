@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct, field
@@ -115,3 +116,17 @@ class RunComparison(Struct, frozen=True):
     seconds_a: float
     seconds_b: float
     differences: tuple[str, ...] = ()
+
+
+class GoodCopy(Struct, frozen=True):
+    """The latest good copy of the run database; `made` is seconds since the epoch."""
+
+    path: Path
+    made: float
+
+
+class RestoredRuns(Struct, frozen=True):
+    """A copy that took the place of the run database, and where that one was put."""
+
+    copy: GoodCopy
+    aside: Path

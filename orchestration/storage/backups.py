@@ -85,7 +85,11 @@ def damaged(error: StorageDamaged, path: Path | None) -> StorageDamaged:
             f"{error}: no copy of it was made so far; move it away, and a new one is begun"
         )
     made = datetime.fromtimestamp(backup.stat().st_mtime).strftime("%Y-%m-%d %H:%M")
-    return StorageDamaged(f"{error}: the latest good copy is of {made} ({backup})", backup)
+    return StorageDamaged(
+        f"{error}: the latest good copy is of {made} ({backup}); "
+        "'openflow runs restore' or the History tab puts it in place",
+        backup,
+    )
 
 
 def restore(path: Path) -> Path:

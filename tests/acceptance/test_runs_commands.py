@@ -330,3 +330,27 @@ def test_a_run_that_is_done_cannot_be_resumed(bench: Bench) -> None:
     assert (refused.status, refused.out) == (2, "")
     assert run_id in refused.sentence()
     assert bench.runs("resume", "no-such-run").status == 2
+
+
+def test_a_damaged_database_is_said_and_its_copy_restored(bench: Bench) -> None:
+    bench.server.play(submit("one"), submit("two"))
+    first = bench.run(one()).report["run_id"]  # the day's copy is made then
+    bench.run(one())
+    database = bench.folder / "data" / "openflow.db"
+    copy = database.with_name("openflow.db.backup")
+    kept = copy.read_bytes()
+    damaged = bytearray(database.read_bytes())
+    damaged[4096:12288] = b"\xa5" * 8192
+    database.write_bytes(damaged)
+    told = bench.runs("list")
+    assert told.status == 1 or told.status == 2
+    assert "is damaged" in told.sentence()
+    assert "'openflow runs restore'" in told.err
+    assert "--yes" in bench.runs("restore").sentence()
+    restored = bench.runs("restore", "--yes")
+    assert restored.status == 0
+    assert Path(restored.report["damaged"]).read_bytes() == bytes(damaged)
+    assert copy.read_bytes() == kept
+    assert {run["run_id"] for run in bench.listed()} <= {first}
+    bench.server.play(submit("three"))
+    assert bench.run(one()).status == 0
