@@ -34,7 +34,7 @@ from engine.vocabulary.messages import (
     WireCall,
 )
 from engine.vocabulary.requests import AgentRequest
-from engine.vocabulary.tools import HARNESS_TOOLS, SUBMIT_TOOL, JsonObject, ToolCall
+from engine.vocabulary.tools import HARNESS_TOOLS, SUBMIT_TOOL, JsonObject, ToolCall, ToolTier
 
 _FINISHED_BY_ITSELF = frozenset({"stop", "tool_calls"})
 _NAMESPACE = re.compile(r"\A(?:functions?|tools?|default_api)[.:/]")
@@ -46,6 +46,7 @@ _WRAPPERS = ("arguments", "parameters", "input")
 _BESIDE_WRAPPER = frozenset({"name", "type", "id", "assistant_message"})
 _MOST_WRAPPERS = 3
 _LONGEST_NAME = 256
+WRAPPED = "wrapped_arguments"
 _TEMPLATE_TOKENS = re.compile(r"(?:\s*(?:</?[\w.:-]{1,40}>|<\|[^<>|]{1,40}\|>))+\s*$")
 _NO_OUTPUT = "there is no 'output' in the arguments"
 _UNDECLARED = (
@@ -82,7 +83,7 @@ def interpret(turn: ModelTurn, request: AgentRequest) -> TurnOutcome:
     if names[0] in HARNESS_TOOLS:
         return _asked(calls[0], turn, request)
     return ToolCallsTurn(
-        tuple([_tool_call(name, call) for name, call in zip(names, calls, strict=True)]),
+        tuple([_tool_call(n, call, request) for n, call in zip(names, calls, strict=True)]),
         _said(turn),
         turn.reasoning,
         turn.usage,
@@ -134,11 +135,32 @@ def _said(turn: ModelTurn) -> str | None:
     return strip_tool_markup(turn.text) if turn.text else None
 
 
-def _tool_call(name: str, call: WireCall) -> ToolCall:
-    if call.arguments is None:
+def _tool_call(name: str, call: WireCall, request: AgentRequest) -> ToolCall:
+    arguments, repairs = call.arguments, call.repairs
+    if arguments is None:
         problem = call.arguments_error or "the arguments are not a JSON object"
         return ToolCall("", name, {}, call.provider_call_id, shortened(problem))
-    return ToolCall("", name, call.arguments, call.provider_call_id, None, call.repairs)
+    if any(wrapper in arguments for wrapper in _WRAPPERS):
+        meant = _meant(name, arguments, request)
+        if meant is not arguments:
+            arguments, repairs = meant, (*repairs, WRAPPED)
+    return ToolCall("", name, arguments, call.provider_call_id, None, repairs)
+
+
+def _meant(name: str, arguments: JsonObject, request: AgentRequest) -> JsonObject:
+    """What stands in the envelope of a call, if its tool only reads and wants just that."""
+    tool = next((tool for tool in request.available_tools if tool.name == name), None)
+    if tool is None or tool.tier is not ToolTier.READ:
+        return arguments
+    schema = tool.input_schema
+    judge, meant = compiled(schema), arguments
+    for _ in range(_MOST_WRAPPERS):
+        called = meant.get("name", name)
+        inner = _wrapped(meant, schema)
+        if judge.is_valid(meant) or inner is None or called != name:
+            break
+        meant = inner
+    return meant if judge.is_valid(judge.coerce(meant)) else arguments
 
 
 def _asked(call: WireCall, turn: ModelTurn, request: AgentRequest) -> InputRequest:
