@@ -21,7 +21,11 @@ MAX_LINE_LENGTH = 2000
 MAX_SHOWN = 4 * 1024 * 1024
 ELLIPSIS = "…"
 
+MAX_LINE_BYTES = 10 * 1024 * 1024
+"""As much as edits take of a whole file: what is done with one line is one step."""
+
 _BLOCK = 64 * 1024
+_STEP = 1024 * 1024
 
 
 class TooMuch(Exception):
@@ -29,6 +33,13 @@ class TooMuch(Exception):
 
     def __init__(self) -> None:
         super().__init__(f"that is more than {MAX_SHOWN} characters; ask for fewer lines")
+
+
+class LineTooLong(Exception):
+    """A line is longer than anything that is still a text."""
+
+    def __init__(self) -> None:
+        super().__init__(f"has a line of more than {MAX_LINE_BYTES} bytes")
 
 
 class Shown(Struct, frozen=True):
@@ -68,6 +79,7 @@ def show(
         page_bytes: about how many bytes are shown where no lines were asked for.
 
     Raises:
+        LineTooLong: a line of it is too long to be gone through.
         TooMuch: what was asked for is too large to be handed on in one piece.
         UnicodeDecodeError: the bytes are no UTF-8; `start` counts from the beginning of `data`.
     """
@@ -159,12 +171,24 @@ def _decoded(data: bytes, errors: str, start: int = 0) -> Iterator[str]:
     """The text from a byte on, in pieces of whole lines; none of the pieces is empty."""
     while start < len(data):
         end = _end_of_line(data, min(start + _BLOCK, len(data)))
-        try:
-            yield data[start:end].decode("utf-8", errors)
-        except UnicodeDecodeError as error:
-            begin, stop = start + error.start, start + error.end
-            raise UnicodeDecodeError("utf-8", data, begin, stop, error.reason) from None
+        if end - start > MAX_LINE_BYTES + _BLOCK:
+            raise LineTooLong
+        yield "".join(_in_steps(data, start, end, errors))
         start = end
+
+
+def _in_steps(data: bytes, start: int, end: int, errors: str) -> Iterator[str]:
+    """The text from byte to byte in pieces of whole characters."""
+    while start < end:
+        stop = min(start + _STEP, end)
+        while stop < end and stop > start + _STEP - 4 and data[stop] & 0xC0 == 0x80:
+            stop -= 1
+        try:
+            yield data[start:stop].decode("utf-8", errors)
+        except UnicodeDecodeError as error:
+            begin, after = start + error.start, start + error.end
+            raise UnicodeDecodeError("utf-8", data, begin, after, error.reason) from None
+        start = stop
 
 
 def _end_of_line(data: bytes, at: int) -> int:

@@ -20,7 +20,7 @@ from engine.vocabulary.tools import (
 from orchestration.tools.directory_listing import list_folder
 from orchestration.tools.output import MAX_INLINE_BYTES
 from orchestration.tools.selectors import Selection, split_selector
-from orchestration.tools.text_view import TooMuch, show
+from orchestration.tools.text_view import LineTooLong, TooMuch, show
 from orchestration.tools.tool import (
     FailureKind,
     Tool,
@@ -33,6 +33,7 @@ from orchestration.tools.web_page import fetch, is_web_address, split_web_select
 from orchestration.workspace import jailed_files
 from orchestration.workspace.paths import PathRefused, Workspace
 from orchestration.workspace.plan_draft import PlanRefused
+from orchestration.workspace.spelling import as_text
 
 MAX_FILE_BYTES = 32 * 1024 * 1024
 PLAN_ADDRESS = "run://PLAN.md"
@@ -89,6 +90,12 @@ async def read(arguments: JsonObject, context: ToolContext) -> ToolOutput:
     except TooMuch as error:
         raise ToolFailure(
             FailureKind.INVALID_ARGS, f"read: {error}", "`:1-3000`, `:3001-6000` and so on"
+        ) from None
+    except LineTooLong as error:
+        raise ToolFailure(
+            FailureKind.FAILED,
+            f"'{as_text(str(arguments['path']))}' {error}",
+            "look at it with a command",
         ) from None
 
 

@@ -100,6 +100,13 @@ def test_a_long_line_is_clipped(reader: Reader) -> None:
     assert reader.lines("wide.txt")[1] == "1:" + "y" * 2000 + "…"
 
 
+def test_a_line_that_is_longer_than_any_text_is_refused(reader: Reader) -> None:
+    (reader.root / "wide.txt").write_bytes(b"short\n" + b"y" * (11 << 20))
+    failure = reader.failure("wide.txt")
+    assert failure.kind is FailureKind.FAILED
+    assert "'wide.txt' has a line of more than" in str(failure)
+
+
 def test_code_is_shown_as_an_outline(reader: Reader) -> None:
     (reader.root / "a.py").write_text("import os\n\nclass A:\n    def f(self):\n        return 1\n")
     output = reader.output("a.py")

@@ -1,13 +1,22 @@
 from __future__ import annotations
 
 import re
+from zlib import crc32
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestration.tools.selectors import Selection
-from orchestration.tools.text_view import MAX_SHOWN, TooMuch, show, tag
+from orchestration.tools.text_view import (
+    MAX_LINE_BYTES,
+    MAX_LINE_LENGTH,
+    MAX_SHOWN,
+    LineTooLong,
+    TooMuch,
+    show,
+    tag,
+)
 
 LINES = st.lists(
     st.text(st.characters(codec="utf-8", exclude_characters="\r\n\ufeff"), max_size=20), max_size=12
@@ -62,3 +71,27 @@ def test_where_the_text_does_not_decode_is_told_from_its_beginning() -> None:
     with pytest.raises(UnicodeDecodeError) as caught:
         show("f", data, errors="strict")
     assert caught.value.start == len(data) - 2
+
+
+@pytest.mark.parametrize("character", ["x", "ä", "€", "😀"])
+@pytest.mark.parametrize("before", ["", "a", "ab", "abc"])
+def test_a_very_long_line_is_shown_and_has_the_tag_of_its_text(character: str, before: str) -> None:
+    text = before + character * (1 << 20)
+    data = text.encode()
+    shown = show("f", data, Selection(((1, 1),)))
+    assert shown.content == f"¶f#{crc32(data) & 0xFFFF:04X}\n1:{text[:MAX_LINE_LENGTH]}…"
+    part = text[: MAX_SHOWN // 4]
+    assert show("f", part.encode(), Selection(raw=True)).content == part
+
+
+def test_a_byte_that_is_no_text_is_found_in_a_very_long_line() -> None:
+    for place in ((1 << 20) - 1, 1 << 20, (1 << 20) + 1, (3 << 20) + 7):
+        data = b"x" * place + b"\xff" + b"x" * 100
+        with pytest.raises(UnicodeDecodeError) as caught:
+            show("f", data, errors="strict")
+        assert caught.value.start == place
+
+
+def test_a_line_longer_than_any_text_is_refused() -> None:
+    with pytest.raises(LineTooLong, match="has a line of more than"):
+        show("f", b"short\n" + b"x" * (MAX_LINE_BYTES + (1 << 17)))
