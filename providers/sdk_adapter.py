@@ -39,6 +39,7 @@ from providers.sdk_client import SdkStream
 from providers.specs import Wire
 from providers.stream_parts import TurnBuilder
 from providers.wire_json import encoded
+from providers.wire_log import log_reply, log_request
 
 _LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 _QUICKLY_READ = 2048
@@ -110,6 +111,7 @@ class SdkAdapter(ABC):
             body = self.body(request, context)
             content = encoded(body)
             builder = TurnBuilder(self._config.spec.id, sink)
+            log_request(request, self._config.base_url + self.path, content)
             try:
                 await self.exchange(await client.open(self.path, content), builder)
             except client.errors as error:
@@ -121,6 +123,7 @@ class SdkAdapter(ABC):
             turn = await self._finished(builder, request)
             if not files:
                 self._check_prompt(body, len(content), turn.usage)
+            log_reply(request, turn)
             return turn
 
     async def exchange(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
+from PySide6.QtWidgets import QLabel, QLineEdit, QSizePolicy, QWidget
 
 from app.inspector.controls import ChoiceBox, mark_wrong
 from app.inspector.field import small_label
@@ -14,6 +14,7 @@ from app.settings.access import Access, Place
 from app.settings.rows import Row, Switch
 
 PAUSE_MS = 900
+CHOICE_WIDTH = 224
 _NUMBER_WIDTH = 120
 _UNIT_WIDTH = 56
 
@@ -270,5 +271,6 @@ class ChoiceRow(Row):
 def made_choice(access: Access, parent: QWidget) -> ChoiceBox:
     """A drop-down list of the width that all of them have here."""
     box = ChoiceBox(access.theme, parent)
-    box.setMinimumWidth(224)
+    box.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+    box.setFixedWidth(CHOICE_WIDTH)
     return box

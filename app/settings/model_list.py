@@ -256,7 +256,6 @@ class ModelList(Row):
         self.wire_label.setProperty("kind", "small")
         below.addWidget(self.wire_label)
         below.addStretch(1)
-        self.wire.setFixedWidth(224)
         below.addWidget(self.wire)
         column = QVBoxLayout()
         column.setSpacing(6)
