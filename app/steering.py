@@ -57,6 +57,7 @@ class Steering(QObject):
         intents.turn_allowed.connect(self._on_turn_allowed)
         intents.retried.connect(self._on_retried)
         intents.continued.connect(self.continue_run)
+        intents.reverted.connect(self._on_reverted)
         self.controls = RunControls(window, backend, presenter, do)
         self.notifier = Notifier(
             window,
@@ -183,6 +184,11 @@ class Steering(QObject):
                 entry = menu.addAction(f"Revert This Edit ({files})")
                 revert = partial(self._start_revert, session.run_id, batch.batch_id)
                 entry.triggered.connect(revert)
+
+    def _on_reverted(self, batch_id: str) -> None:
+        session = self._presenter.session
+        if session is not None:
+            self._start_revert(session.run_id, batch_id)
 
     def _start_revert(self, run_id: str, batch_id: str, _: bool = False) -> None:
         self._do(self._revert(run_id, batch_id), "revert an edit")

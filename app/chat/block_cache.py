@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable
 
-from app.chat.row_blocks import FoldedBlock, MessageBlock, RowBlock, VerdictBlock
+from app.chat.folded_block import FoldedBlock
+from app.chat.result_block import ResultBlock
+from app.chat.row_blocks import MessageBlock, RowBlock, VerdictBlock
 from app.chat.rows import OUTPUT, QUESTION, TASKS, THINKING, USER, Row
 from app.chat.todo_block import TodoBlock
 from app.chat.transcript_model import ShownRow
@@ -70,8 +72,10 @@ def _block_for(row: Row, has_header: bool, theme: Theme) -> RowBlock:
     """The block that paints a row; rows that are cards now are not painted but shown as widgets."""
     if row.kind == THINKING or row.tool is not None:
         return FoldedBlock(row, has_header, theme)
+    if row.kind == OUTPUT:
+        return ResultBlock(row, has_header, theme)
     if row.kind == TASKS:
         return TodoBlock(row, has_header, theme)
-    if row.kind in (USER, OUTPUT, QUESTION, "assistant"):
+    if row.kind in (USER, QUESTION, "assistant"):
         return MessageBlock(row, has_header, theme)
     return VerdictBlock(row, has_header, theme)

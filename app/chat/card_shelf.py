@@ -10,6 +10,9 @@ from PySide6.QtWidgets import QWidget
 from app.chat.cards import Card
 from app.chat.rows import Row
 
+_KEPT = 12
+"""So many cards out of view that hold nothing of the person's are kept."""
+
 CardMaker = Callable[[Row, QWidget], Card]
 
 
@@ -28,6 +31,11 @@ class CardShelf:
         """The card of a row, if it has been made."""
         return self._cards.get(row_id)
 
+    def is_current(self, row: Row) -> bool:
+        """Whether the card of a row still shows what the row holds."""
+        card = self._cards.get(row.id)
+        return card is None or card.is_current
+
     def card(self, row: Row) -> Card:
         """The card of a row; made if there is none yet."""
         card = self._cards.get(row.id)
@@ -41,9 +49,12 @@ class CardShelf:
             card = self._cards[row_id]
             card.setGeometry(place)
             card.show()
-        for row_id, card in self._cards.items():
-            if row_id not in places:
-                card.hide()
+        hidden = [row_id for row_id in self._cards if row_id not in places]
+        for row_id in hidden:
+            self._cards[row_id].hide()
+        idle = [row_id for row_id in hidden if not self._cards[row_id].keeps_input]
+        for row_id in idle[: max(0, len(idle) - _KEPT)]:
+            self.drop(row_id)
 
     def drop(self, row_id: int) -> None:
         """Take a card away for good."""

@@ -25,7 +25,13 @@ from app.theme.theme import Theme
 
 
 class Card(QFrame):
-    """A framed row with a head; subclasses add what is below it."""
+    """A framed row with a head; subclasses add what is below it.
+
+    Attributes:
+        keeps_input: A person may have put something into it, so it is kept while it is out of view.
+    """
+
+    keeps_input = True
 
     def __init__(
         self, kind: str, mark: str, color: str, title: str, theme: Theme, parent: QWidget
@@ -37,7 +43,7 @@ class Card(QFrame):
         self.body = QVBoxLayout(self)
         self.body.setContentsMargins(14, 12, 14, 12)
         self.body.setSpacing(8)
-        head = QHBoxLayout()
+        self.head = head = QHBoxLayout()
         head.setSpacing(8)
         head.addWidget(StatusMark(theme, mark, color, 14, self))
         self.title = QLabel(title, self)
@@ -46,6 +52,11 @@ class Card(QFrame):
         self.title.setWordWrap(True)
         head.addWidget(self.title, 1)
         self.body.addLayout(head)
+
+    @property
+    def is_current(self) -> bool:
+        """Whether it still shows what its row holds."""
+        return True
 
     def add_text(self, text: str) -> QLabel:
         """A paragraph that can be selected."""

@@ -21,6 +21,7 @@ class ChatIntents(QObject):
         composer_wanted: Id of a node that is to be answered in the composer.
         file_opened: A path as the conversation names it (absolute, or below the folder of the
             run), and the line that is meant, from 1; 0 where none is named.
+        reverted: Batch id of what a call has changed; it is to be taken back.
         refused: The last wish could not be fulfilled; cards can be used again.
     """
 
@@ -34,4 +35,5 @@ class ChatIntents(QObject):
     node_shown = Signal(str)
     composer_wanted = Signal(str)
     file_opened = Signal(str, int)
+    reverted = Signal(str)
     refused = Signal()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import (
     QAbstractTextDocumentLayout,
+    QColor,
     QPainter,
     QPalette,
     QTextBlockFormat,
@@ -12,9 +15,11 @@ from PySide6.QtGui import (
     QTextCursor,
     QTextDocument,
     QTextDocumentFragment,
+    QTextFormat,
     QTextOption,
 )
 
+from app.chat.file_links import link_files
 from app.chat.markdown_blocks import TELLING, closed_length
 from app.chat.markdown_style import BLOCK_GAP, dress, is_code, prose_block
 from app.theme.theme import Theme
@@ -25,8 +30,8 @@ _FEATURES = (
     | QTextDocument.MarkdownFeature.MarkdownNoHTML
 )
 _INDENT = 24.0
-_RENDERED_AT_ONCE = 60_000
-"""Longer messages keep the blocks that they were put together from, in characters."""
+Mark = tuple[QTextCursor, QColor]
+"""A run of text and the ground that it gets."""
 
 
 class MessageDocument:
@@ -34,21 +39,25 @@ class MessageDocument:
 
     def __init__(self, theme: Theme) -> None:
         self._theme = theme
-        self._pieces: list[str] = []
-        self._length = 0
         self._tail = ""
         self._tail_start = 0
         self._wants_block = False
         self.is_growing = False
+        self.wants_colors = False
         self._code_rows: list[tuple[int, int]] = []
         self.document = _empty_document(theme)
         self._cursor = QTextCursor(self.document)
 
     def show_markdown(self, text: str) -> None:
         """Show a complete message."""
-        self._remember(text)
+        self._begin_anew()
+        if self.document.textWidth() >= 0:
+            # A text that is laid out already would be laid out again with every cell of a table.
+            self.document = _empty_document(self._theme)
+            self._cursor = QTextCursor(self.document)
         self.document.setMarkdown(text, _FEATURES)
         dress(self.document, self._theme)
+        link_files(self.document)
         last = QTextCursor(self.document)
         last.movePosition(QTextCursor.MoveOperation.End)
         if not is_code(last.block()):
@@ -56,10 +65,11 @@ class MessageDocument:
             flat.setBottomMargin(0)
             last.mergeBlockFormat(flat)
         self._rescan_code()
+        self.wants_colors = bool(self._code_rows)
 
     def show_plain(self, text: str) -> None:
         """Show a text in which nothing is markup, such as what a person typed."""
-        self._remember(text)
+        self._begin_anew()
         self.document.setPlainText(text)
         cursor = QTextCursor(self.document)
         cursor.select(QTextCursor.SelectionType.Document)
@@ -68,8 +78,6 @@ class MessageDocument:
     def append(self, piece: str) -> None:
         """Let the message grow; blocks that are complete now are rendered."""
         self.is_growing = True
-        self._pieces.append(piece)
-        self._length += len(piece)
         self._tail += piece
         self._insert_plain(piece)
         line = len(self._tail) - self._tail.rfind("\n") - 1
@@ -80,11 +88,7 @@ class MessageDocument:
 
     def finish(self, text: str) -> None:
         """The message is complete and reads `text`."""
-        if self._length > _RENDERED_AT_ONCE and "".join(self._pieces).strip() == text.strip():
-            self._replace_tail(self._tail, "")
-            self.is_growing = False
-        else:
-            self.show_markdown(text)
+        self.show_markdown(text)
 
     def set_width(self, width: float) -> None:
         """Lay out for a width in pixels."""
@@ -96,7 +100,7 @@ class MessageDocument:
         return self.document.size()
 
     def paint(
-        self, painter: QPainter, at: QPointF, clip: QRectF, selection: QTextCursor | None = None
+        self, painter: QPainter, at: QPointF, clip: QRectF, marks: Sequence[Mark] = ()
     ) -> None:
         """Paint what lies within `clip` (in the document's own coordinates)."""
         context = QAbstractTextDocumentLayout.PaintContext()
@@ -104,13 +108,8 @@ class MessageDocument:
         palette.setColor(QPalette.ColorRole.Text, self._theme.tokens.color("text"))
         context.palette = palette
         context.clip = clip
-        if selection is not None and selection.hasSelection():
-            mark = QAbstractTextDocumentLayout.Selection()
-            form = QTextCharFormat()
-            form.setBackground(self._theme.tokens.tint("accent", 0.35))
-            mark.cursor = selection
-            mark.format = form
-            context.selections = [mark]
+        if marks:
+            context.selections = [_painted_mark(cursor, color) for cursor, color in marks]
         painter.save()
         painter.translate(at)
         painter.setClipRect(clip, Qt.ClipOperation.IntersectClip)
@@ -118,9 +117,7 @@ class MessageDocument:
         self.document.documentLayout().draw(painter, context)
         painter.restore()
 
-    def _remember(self, text: str) -> None:
-        self._pieces = [text]
-        self._length = len(text)
+    def _begin_anew(self) -> None:
         self._tail = ""
         self._wants_block = False
         self.is_growing = False
@@ -140,6 +137,7 @@ class MessageDocument:
     def _replace_tail(self, closed: str, rest: str) -> None:
         """Put the rendered form of `closed` in the place of the plain tail, then `rest`."""
         cursor = self._cursor
+        cursor.beginEditBlock()
         cursor.setPosition(self._tail_start)
         cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
         cursor.removeSelectedText()
@@ -147,6 +145,7 @@ class MessageDocument:
             part = _empty_document(self._theme)
             part.setMarkdown(closed, _FEATURES)
             dress(part, self._theme)
+            link_files(part)
             # A fragment keeps the format of the block that it is put into.
             cursor.setBlockFormat(part.firstBlock().blockFormat())
             cursor.insertFragment(QTextDocumentFragment(part))
@@ -160,6 +159,7 @@ class MessageDocument:
         self._tail = rest
         if rest:
             self._insert_plain(rest)
+        cursor.endEditBlock()
         self._rescan_code()
 
     def _rescan_code(self) -> None:
@@ -179,16 +179,54 @@ class MessageDocument:
         self._code_rows = rows
 
     def _paint_code_grounds(self, painter: QPainter, clip: QRectF) -> None:
-        layout = self.document.documentLayout()
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self._theme.tokens.color("code_ground"))
-        for first, last in self._code_rows:
-            top = layout.blockBoundingRect(self.document.findBlockByNumber(first))
-            end = layout.blockBoundingRect(self.document.findBlockByNumber(last))
-            box = QRectF(0, top.top(), self.document.textWidth(), end.bottom() - top.top())
-            box.adjust(0, -BLOCK_GAP, 0, BLOCK_GAP)
+        for number in range(len(self._code_rows)):
+            box = self._code_box(number)
             if box.intersects(clip):
                 painter.drawRoundedRect(box, RADIUS_FIELD, RADIUS_FIELD)
+
+    def code_at(self, point: QPointF) -> tuple[int, QRectF] | None:
+        """Number and place of the code block at a point, in the document's own coordinates."""
+        for number in range(len(self._code_rows)):
+            box = self._code_box(number)
+            if box.contains(point):
+                return number, box
+        return None
+
+    def code_text(self, number: int) -> str:
+        """What a code block holds."""
+        first, last = self._code_rows[number]
+        find = self.document.findBlockByNumber
+        return "\n".join(find(at).text() for at in range(first, last + 1))
+
+    def code_start(self, number: int) -> tuple[int, str]:
+        """The number of the first line of a code block in the document, and its language."""
+        first = self._code_rows[number][0]
+        form = self.document.findBlockByNumber(first).blockFormat()
+        return first, str(form.property(QTextFormat.Property.BlockCodeLanguage) or "")
+
+    @property
+    def code_count(self) -> int:
+        """How many code blocks there are."""
+        return len(self._code_rows)
+
+    def _code_box(self, number: int) -> QRectF:
+        first, last = self._code_rows[number]
+        layout = self.document.documentLayout()
+        top = layout.blockBoundingRect(self.document.findBlockByNumber(first))
+        end = layout.blockBoundingRect(self.document.findBlockByNumber(last))
+        box = QRectF(0, top.top(), self.document.textWidth(), end.bottom() - top.top())
+        return box.adjusted(0, -BLOCK_GAP, 0, BLOCK_GAP)
+
+
+def _painted_mark(cursor: QTextCursor, color: QColor) -> QAbstractTextDocumentLayout.Selection:
+    mark = QAbstractTextDocumentLayout.Selection()
+    form = QTextCharFormat()
+    form.setBackground(color)
+    mark.cursor = cursor
+    mark.format = form
+    return mark
 
 
 def _empty_document(theme: Theme) -> QTextDocument:

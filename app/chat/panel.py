@@ -10,6 +10,7 @@ from app.approvals.card import ApprovalCard
 from app.approvals.uncertain_card import UncertainCard
 from app.chat.cards import Card, EndedCard, FailureCard, ProblemsCard, QuestionCard
 from app.chat.composer import Composer
+from app.chat.edit_card import EditCard
 from app.chat.filter_bar import FilterBar
 from app.chat.intents import ChatIntents
 from app.chat.rows import APPROVAL, ENDED, FAILURE, PROBLEMS, QUESTION, UNCERTAIN, Row
@@ -42,9 +43,12 @@ class ChatPanel(QWidget):
         self._theme = theme
         self._model: TranscriptModel | None = None
         self.intents = ChatIntents(self)
+        self.intents.decided.connect(self._note_decision)
+        self.intents.turn_allowed.connect(self._note_turn)
         self.filter_bar = FilterBar(self)
         self.filter_bar.chosen.connect(self.filter_chosen)
         self.transcript = TranscriptView(theme, self._make_card, self)
+        self.transcript.file_wanted.connect(self.intents.file_opened)
         self.composer = Composer(theme, self)
         self._activity_mark = StatusMark(theme, "disc", "running", 12, self)
         self.activity = QLabel(self)
@@ -151,8 +155,24 @@ class ChatPanel(QWidget):
             height = self._empty.heightForWidth(area.width())
         self._empty.setGeometry(0, max(0, (area.height() - height) // 2), area.width(), height)
 
+    def _note_decision(self, approval_id: str, allow: bool, reason: str, for_run: bool) -> None:
+        """What a person has decided here was not decided elsewhere, nor what a new rule allows."""
+        for row in self._waiting_calls():
+            if for_run or row.payload.approval_id == approval_id:
+                row.is_decided_here = True
+
+    def _note_turn(self, approval_id: str) -> None:
+        waiting = self._waiting_calls()
+        actors = {row.actor_id for row in waiting if row.payload.approval_id == approval_id}
+        for row in waiting:
+            row.is_decided_here = row.is_decided_here or row.actor_id in actors
+
+    def _waiting_calls(self) -> list[Row]:
+        rows = self._model.rows if self._model is not None else []
+        return [row for row in rows if row.kind == APPROVAL and row.is_open]
+
     def _make_card(self, row: Row, parent: QWidget) -> Card:
-        maker = _MAKERS[row.kind]
+        maker = EditCard if row.batch_id else _MAKERS[row.kind]
         if row.kind == QUESTION and row.payload.budget is not None:
             maker = BudgetCard
         card = maker(row, self.intents, self._theme, parent)

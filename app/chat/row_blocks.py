@@ -6,12 +6,23 @@ A block paints in its own coordinates: its top left corner is at 0, 0.
 from __future__ import annotations
 
 import time as clock
+from collections.abc import Sequence
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter, QPen, QPixmap, QTextCursor
+from PySide6.QtGui import QFontMetricsF, QPainter, QPen
 
-from app.chat.message_document import MessageDocument
-from app.chat.rows import APPROVAL, ENDED, FAILURE, OUTPUT, TASKS, UNCERTAIN, USER, Row
+from app.chat.message_document import Mark, MessageDocument
+from app.chat.rows import (
+    APPROVAL,
+    ENDED,
+    FAILURE,
+    OUTPUT,
+    QUESTION,
+    TASKS,
+    UNCERTAIN,
+    USER,
+    Row,
+)
 from app.kit.formats import duration_text
 from app.theme.statuses import paint_mark
 from app.theme.theme import Theme
@@ -19,27 +30,13 @@ from app.theme.tokens import RADIUS_CARD
 
 HEADER = 24.0
 GAP = 14.0
-_TIGHT_GAP = 6.0
+TIGHT_GAP = 6.0
+_SEAM = 0.0
 _CARD_PADDING = 12.0
 _BUBBLE_SHARE = 0.82
-_LINE = 22.0
+LINE = 22.0
 _BOXED = frozenset({OUTPUT, TASKS})
 _WRAPPED = Qt.TextFlag.TextWordWrap.value
-_CALL_MARKS = {
-    "completed": ("check", "done"),
-    "failed": ("cross", "failed"),
-    "blocked": ("bars", "failed"),
-    "aborted": ("square", "idle"),
-    "running": ("disc", "running"),
-    "awaiting_approval": ("exclamation", "waiting"),
-}
-_CALL_WORDS = {
-    "failed": "failed",
-    "blocked": "denied",
-    "aborted": "stopped",
-    "running": "running",
-    "awaiting_approval": "waits for your approval",
-}
 
 
 class RowBlock:
@@ -65,10 +62,10 @@ class RowBlock:
         self.width = width
         metrics = QFontMetricsF(self.theme.sized_font(12))
         room = metrics.boundingRect(QRectF(0, 0, width, 10_000), _WRAPPED, self.words())
-        self.height = self.top + max(_LINE, room.height() + 6) + _TIGHT_GAP
+        self.height = self.top + max(LINE, room.height() + 6) + TIGHT_GAP
         return self.height
 
-    def paint(self, painter: QPainter, clip: QRectF, selection: QTextCursor | None) -> None:
+    def paint(self, painter: QPainter, clip: QRectF, marks: Sequence[Mark]) -> None:
         """Paint the part that lies within `clip`."""
         self.paint_header(painter)
         painter.setFont(self.theme.sized_font(12))
@@ -85,8 +82,23 @@ class RowBlock:
         return None
 
     def is_toggle(self, point: QPointF) -> bool:
-        """Whether a click here folds or unfolds the row."""
+        """Whether a click here folds or unfolds something."""
         return False
+
+    def toggle(self, point: QPointF | None) -> bool:
+        """Fold or unfold what is at a point, or with `None` the first thing there is to fold.
+
+        Tells whether a stack is to be folded or unfolded, which the block cannot do by itself.
+        """
+        return False
+
+    def link_at(self, point: QPointF) -> str:
+        """The address of a link that the block itself paints there; empty where none is."""
+        return ""
+
+    def spoken(self) -> str:
+        """What a screen reader says of the row."""
+        return f"{self.row.label}: {self.row.text}" if self.row.label else self.row.text
 
     def paint_header(self, painter: QPainter) -> None:
         """The node's name and the time, where the row has a header."""
@@ -111,21 +123,27 @@ class MessageBlock(RowBlock):
         super().__init__(row, has_header, theme)
         self._text = MessageDocument(theme)
         self._box = QRectF()
-        if row.is_open:
-            self._text.append(row.text)
-        elif row.kind == USER:
-            self._text.show_plain(row.text)
-        else:
-            self._text.show_markdown(row.text)
-        row.pieces.clear()
+        self._taken = 0
+        self._complete: str | None = None
+        if row.is_open and row.opening:
+            self._text.append(row.opening)
+        self.refresh()
 
     def refresh(self) -> None:
         """Take over what has arrived; render it once it is complete."""
-        for piece in self.row.pieces:
-            self._text.append(piece)
-        self.row.pieces.clear()
-        if not self.row.is_open and self._text.is_growing:
-            self._text.finish(self.row.text)
+        row = self.row
+        if row.is_open and row.kind != QUESTION:
+            if len(row.text) > self._taken:
+                self._text.append(row.text[self._taken :])
+                self._taken = len(row.text)
+            return
+        whole = f"{row.opening}{row.text}{row.closing}"
+        if whole != self._complete:
+            self._complete = whole
+            if row.kind == USER:
+                self._text.show_plain(row.text)
+            else:
+                self._text.show_markdown(whole)
 
     def layout(self, width: float) -> float:
         """Lay out as a message, a bubble or a card."""
@@ -139,15 +157,16 @@ class MessageBlock(RowBlock):
             self._box.setHeight(self._text.size().height() + 16)
         elif self.row.kind in _BOXED:
             self._text.set_width(width - 2 * _CARD_PADDING - 4)
-            height = self._text.size().height() + _LINE + 2 * _CARD_PADDING + 6
+            height = self._text.size().height() + LINE + 2 * _CARD_PADDING + 6
             self._box = QRectF(0.5, self.top + 0.5, width - 1, height)
         else:
             self._text.set_width(width)
             self._box = QRectF(0, self.top, width, self._text.size().height())
-        self.height = self._box.bottom() + GAP
+        goes_on = self.row.after is not None
+        self.height = self._box.bottom() + (_SEAM if goes_on and self.row.kind != USER else GAP)
         return self.height
 
-    def paint(self, painter: QPainter, clip: QRectF, selection: QTextCursor | None) -> None:
+    def paint(self, painter: QPainter, clip: QRectF, marks: Sequence[Mark]) -> None:
         """Paint the box, if there is one, and the text."""
         self.paint_header(painter)
         tokens = self.theme.tokens
@@ -161,7 +180,7 @@ class MessageBlock(RowBlock):
         within = clip.translated(-at).intersected(
             QRectF(0, 0, self._text.document.textWidth(), self._text.size().height())
         )
-        self._text.paint(painter, at, within, selection)
+        self._text.paint(painter, at, within, marks)
 
     def document_at(self) -> tuple[MessageDocument, QPointF] | None:
         """The message itself."""
@@ -172,7 +191,7 @@ class MessageBlock(RowBlock):
             return QPointF(self._box.left() + _CARD_PADDING, self._box.top() + 8)
         if self.row.kind in _BOXED:
             return QPointF(
-                self._box.left() + _CARD_PADDING + 2, self._box.top() + _CARD_PADDING + _LINE + 4
+                self._box.left() + _CARD_PADDING + 2, self._box.top() + _CARD_PADDING + LINE + 4
             )
         return self._box.topLeft()
 
@@ -199,95 +218,6 @@ class MessageBlock(RowBlock):
         painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, words)
 
 
-class FoldedBlock(RowBlock):
-    """A line that opens: thinking, or a tool call with its arguments and its output."""
-
-    def __init__(self, row: Row, has_header: bool, theme: Theme) -> None:
-        super().__init__(row, has_header, theme)
-        self._text: MessageDocument | None = None
-        self._chevrons: tuple[QPixmap, QPixmap] = (
-            theme.icons.pixmap("chevron-right"),
-            theme.icons.pixmap("chevron-down"),
-        )
-
-    def refresh(self) -> None:
-        """Read the row anew when it is next laid out."""
-        self.row.pieces.clear()
-        self._text = None
-
-    def layout(self, width: float) -> float:
-        """Lay out the line and, where it is open, what belongs to it."""
-        self.width = width
-        self.height = self.top + _LINE + _TIGHT_GAP
-        if not self.row.is_folded:
-            if self._text is None:
-                self._text = MessageDocument(self.theme)
-                self._text.show_markdown(self._opened_text())
-            self._text.set_width(width - 22)
-            self.height += self._text.size().height() + GAP
-        return self.height
-
-    def paint(self, painter: QPainter, clip: QRectF, selection: QTextCursor | None) -> None:
-        """Paint the line and, where it is open, what belongs to it."""
-        self.paint_header(painter)
-        tokens = self.theme.tokens
-        middle = self.top + _LINE / 2
-        chevron = self._chevrons[0 if self.row.is_folded else 1]
-        painter.drawPixmap(QPointF(0, middle - 8), chevron)
-        left = 22.0
-        if self.row.tool is not None:
-            mark, color = _CALL_MARKS.get(self.row.tool.status, ("dots", "idle"))
-            paint_mark(painter, QPointF(left + 6, middle), 12, mark, tokens.color(color))
-            left += 20
-        strong, rest = self._line()
-        font = self.theme.sized_font(13)
-        metrics = QFontMetricsF(font)
-        painter.setFont(font)
-        painter.setPen(tokens.color("text" if self.row.tool is not None else "text_second"))
-        flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
-        painter.drawText(QRectF(left, self.top, self.width - left, _LINE), flags, strong)
-        left += metrics.horizontalAdvance(strong) + 8
-        painter.setPen(tokens.color("text_second"))
-        shown = metrics.elidedText(rest, Qt.TextElideMode.ElideMiddle, self.width - left)
-        painter.drawText(QRectF(left, self.top, self.width - left, _LINE), flags, shown)
-        if not self.row.is_folded and self._text is not None:
-            at = QPointF(22, self.top + _LINE + _TIGHT_GAP)
-            self._text.paint(painter, at, clip.translated(-at), selection)
-
-    def document_at(self) -> tuple[MessageDocument, QPointF] | None:
-        """What the line opens to."""
-        if self.row.is_folded or self._text is None:
-            return None
-        return self._text, QPointF(22, self.top + _LINE + _TIGHT_GAP)
-
-    def is_toggle(self, point: QPointF) -> bool:
-        """The whole line folds."""
-        return self.top <= point.y() <= self.top + _LINE
-
-    def _line(self) -> tuple[str, str]:
-        tool = self.row.tool
-        if tool is None:
-            if self.row.is_open:
-                return "Thinking…", ""
-            seconds = self.row.seconds
-            return (
-                f"Thought for {duration_text(seconds)}" if seconds is not None else "Thought"
-            ), ""
-        parts = [tool.target, _CALL_WORDS.get(tool.status, "")]
-        if tool.seconds is not None:
-            parts.append(duration_text(tool.seconds))
-        return tool.verb, " · ".join(part for part in parts if part)
-
-    def _opened_text(self) -> str:
-        tool = self.row.tool
-        if tool is None:
-            return self.row.text
-        text = f"Arguments\n\n{_fenced(tool.arguments)}"
-        if tool.output:
-            text += f"\n\nOutput\n\n{_fenced(_shortened(tool.output))}"
-        return text
-
-
 class VerdictBlock(RowBlock):
     """What is left of a card once its matter is settled: one line."""
 
@@ -311,18 +241,4 @@ def estimated_height(row: Row, has_header: bool, width: float) -> float:
         return header + lines * 21.0 + GAP + extra
     if row.is_card:
         return header + 150.0
-    return header + _LINE + _TIGHT_GAP
-
-
-def _fenced(text: str) -> str:
-    fence = "```"
-    while fence in text:
-        fence += "`"
-    return f"{fence}\n{text}\n{fence}"
-
-
-def _shortened(text: str, lines: int = 200) -> str:
-    parts = text.split("\n", lines)
-    if len(parts) <= lines:
-        return text
-    return "\n".join(parts[:lines]) + f"\n… and {parts[lines].count(chr(10)) + 1} more lines"
+    return header + LINE + TIGHT_GAP

@@ -90,9 +90,9 @@ class TextSelection:
         text, origin = place
         return text.document.documentLayout().anchorAt(point - origin)
 
-    def open_link(self, block: RowBlock, point: QPointF) -> None:
-        """Open the link under the pointer in the browser; addresses of other kinds are ignored."""
-        url = QUrl(self.link_at(block, point))
+    def open_link(self, address: str) -> None:
+        """Open a link in the browser; addresses of other kinds are ignored."""
+        url = QUrl(address)
         if url.scheme().lower() in _SAFE_SCHEMES:
             QDesktopServices.openUrl(url)
 

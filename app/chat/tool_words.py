@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+from app.chat.rows import ToolLine
+from app.kit.formats import duration_text, plural
 
 _NAMES = {
     "read": "Read File",
@@ -71,3 +75,45 @@ def call_text(arguments: Mapping[str, Any]) -> str:
 def _one_line(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= _TARGET_LENGTH else line[: _TARGET_LENGTH - 1] + "…"
+
+
+def stack_words(calls: Sequence[ToolLine]) -> tuple[str, str, str]:
+    """A run of calls in short: how many of what, what stands out, and the status to show."""
+    counts = Counter(call.name for call in calls)
+    parts = [_count_words(name, count) for name, count in counts.items()]
+    words = ", ".join(parts)
+    words = words[:1].upper() + words[1:]
+    statuses = Counter(call.status for call in calls)
+    live = next((each for each in reversed(calls) if each.status in ("running", "proposed")), None)
+    if statuses["awaiting_approval"]:
+        return words, "waits for your approval", "awaiting_approval"
+    if live is not None:
+        return words, f"now {live.verb} {live.target}".rstrip(), "running"
+    told = [
+        f"{statuses[status]} {name}"
+        for status, name in (("failed", "failed"), ("blocked", "denied"), ("aborted", "stopped"))
+        if statuses[status]
+    ]
+    seconds = sum(call.seconds or 0.0 for call in calls)
+    told.append(duration_text(seconds))
+    worst = next((each for each in ("failed", "blocked", "aborted") if statuses[each]), "completed")
+    return words, " · ".join(told), worst
+
+
+_COUNTED = {
+    "read": ("read", "file"),
+    "bash": ("ran", "command"),
+    "search": ("searched", "time"),
+    "find": ("looked for files", "time"),
+    "ls": ("listed", "folder"),
+    "ast_grep": ("searched code", "time"),
+    "web_search": ("searched the web", "time"),
+    "web_fetch": ("read", "page"),
+}
+
+
+def _count_words(name: str, count: int) -> str:
+    known = _COUNTED.get(name)
+    if known is None:
+        return f"{tool_name(name)} ({count})" if count > 1 else tool_name(name)
+    return f"{known[0]} {plural(count, known[1])}"

@@ -6,14 +6,15 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QObject, Signal
 
-from app.chat.rows import NOTICE, USER, Row
+from app.chat.message_parts import Part, next_cut, parts_of, seam
+from app.chat.rows import ASSISTANT, NOTICE, SPLIT, USER, Row
 
 
 class Changes(NamedTuple):
     """What happened to the shown rows since the last time.
 
-    `reset`: everything may be different. Otherwise rows were added at the end and the rows with
-    the ids in `changed` show something else.
+    `reset`: rows were put in or taken out anywhere. Otherwise rows were added at the end. The rows
+    with the ids in `changed` show something else.
     """
 
     reset: bool
@@ -43,10 +44,12 @@ class TranscriptModel(QObject):
         self.rows: list[Row] = []
         self.shown: list[ShownRow] = []
         self.filter = ""
+        self._labels: dict[str, str] = {}
         self._next_id = 1
         self._touched: set[int] = set()
         self._has_new = False
         self._is_reset = False
+        self._is_stale = False
 
     def add(
         self,
@@ -57,56 +60,108 @@ class TranscriptModel(QObject):
         text: str = "",
         *,
         actor_id: str | None = None,
+        head: Row | None = None,
     ) -> Row:
-        """A new row at the end; of the node itself, or of the subagent `actor_id` of it."""
-        row = Row(self._next_id, kind, node_id, label, time, text)
-        if actor_id is not None:
-            row.actor_id = actor_id
-        self._next_id += 1
-        self.rows.append(row)
-        self._has_new = True
-        self._show(row)
+        """A new row at the end; of the node itself, or of the subagent `actor_id` of it.
+
+        With `head` it is a call that goes into the stack which begins with that row. A long
+        message gets further rows; the first of them is given.
+        """
+        is_split = kind in SPLIT
+        parts = parts_of(text, is_markdown=kind == ASSISTANT) if is_split else [Part(text)]
+        row = self._new(kind, node_id, label, time, parts[0].text, actor_id)
+        row.opening, row.closing = parts[0].opening, parts[0].closing
+        if head is not None:
+            head.stack = head.stack or [head]
+            head.stack.append(row)
+            row.head = head.head = head
+            self._touched.add(head.id)
+        self._append(row)
+        last = row
+        for part in parts[1:]:
+            last = self._go_on(last, part.text)
+            last.opening, last.closing = part.opening, part.closing
         return row
 
-    def extend(self, row: Row, piece: str) -> None:
-        """Let the row's text grow."""
+    def extend(self, row: Row, piece: str) -> Row:
+        """Let the text grow; gives the row that grows from now on, which may be a further one."""
         row.text += piece
-        row.pieces.append(piece)
         self._touched.add(row.id)
+        while row.kind in SPLIT and (at := next_cut(row.text, row.opening)):
+            rest, row.text = row.text[at:], row.text[:at]
+            opening = ""
+            if row.kind == ASSISTANT:
+                opening, row.closing = seam(row.text, row.opening)
+            row.is_open = False
+            row = self._go_on(row, rest)
+            row.opening, row.is_open = opening, True
+        return row
+
+    def settle(self, row: Row, text: str) -> None:
+        """The message that `row` is a part of is complete, and reads `text`."""
+        first = row
+        while first.before is not None:
+            first = first.before
+        is_split = first.kind in SPLIT
+        parts = parts_of(text, is_markdown=first.kind == ASSISTANT) if is_split else [Part(text)]
+        last = first
+        for index, part in enumerate(parts):
+            if index:
+                last = last.after or self._go_on(last, "")
+            if last.is_open or (last.text, last.opening, last.closing) != part:
+                last.text, last.opening, last.closing = part
+                last.is_open = False
+                self._touched.add(last.id)
+        surplus, last.after = last.after, None
+        while surplus is not None:
+            self.remove(surplus)
+            surplus = surplus.after
 
     def touch(self, row: Row) -> None:
         """The row shows something else now."""
+        self._touched.add((row.head or row).id)
         self._touched.add(row.id)
 
     def remove(self, row: Row) -> None:
         """Take out a row that turned out to hold nothing."""
-        self.rows.remove(row)
-        self._rebuild()
+        # From the end: it is among the last ones.
+        for index in range(len(self.rows) - 1, -1, -1):
+            if self.rows[index] is row:
+                del self.rows[index]
+                break
+        self._is_stale = True
 
     def clear(self) -> None:
         """Start anew."""
         self.rows = []
-        self._rebuild()
+        self._labels = {}
+        self._is_stale = True
 
     def set_filter(self, node_id: str) -> None:
         """Show the rows of one node only, or with an empty text all."""
         if node_id == self.filter:
             return
         self.filter = node_id
-        self._rebuild()
+        self._is_stale = True
         self.flush()
         self.filter_changed.emit(node_id)
 
+    def fold_stack(self, head: Row, is_folded: bool) -> None:
+        """Show of a stack of calls one line, or every call."""
+        if head.is_stack_folded is not is_folded:
+            head.is_stack_folded = is_folded
+            self._touched.add(head.id)
+            self._is_stale = True
+            self.flush()
+
     def nodes(self) -> list[tuple[str, str]]:
         """Id and label of every node that has rows, in order of appearance."""
-        found: dict[str, str] = {}
-        for row in self.rows:
-            if row.node_id and (row.actor_id == row.node_id or row.node_id not in found):
-                found[row.node_id] = row.label
-        return list(found.items())
+        return list(self._labels.items())
 
     def flush(self) -> None:
         """Tell of everything since the last time, if there was anything."""
+        if self._is_stale:
+            self._rebuild()
         if not (self._is_reset or self._has_new or self._touched):
             return
         changes = Changes(self._is_reset, frozenset(self._touched))
@@ -114,21 +169,53 @@ class TranscriptModel(QObject):
         self._has_new = self._is_reset = False
         self.changed.emit(changes)
 
+    def _new(
+        self, kind: str, node_id: str, label: str, time: float, text: str, actor_id: str | None
+    ) -> Row:
+        row = Row(self._next_id, kind, node_id, label, time, text)
+        if actor_id is not None:
+            row.actor_id = actor_id
+        self._next_id += 1
+        if node_id and (row.actor_id == node_id or node_id not in self._labels):
+            self._labels[node_id] = label
+        return row
+
+    def _append(self, row: Row) -> None:
+        self.rows.append(row)
+        self._has_new = True
+        self._show(row)
+
+    def _go_on(self, row: Row, text: str) -> Row:
+        """A further row for the same message, right behind."""
+        following = self._new(row.kind, row.node_id, row.label, row.time, text, row.actor_id)
+        following.before, row.after = row, following
+        if self.rows[-1] is row:
+            self._append(following)
+            return following
+        for index in range(len(self.rows) - 1, -1, -1):
+            if self.rows[index] is row:
+                self.rows.insert(index + 1, following)
+                break
+        self._is_stale = True
+        return following
+
     def _show(self, row: Row) -> None:
         if self.filter and row.node_id not in (self.filter, ""):
+            return
+        if row.head is not None and row.head is not row and row.head.is_stack_folded:
             return
         before = self.shown[-1].row if self.shown else None
         self.shown.append(ShownRow(row, _has_header(row, before)))
 
     def _rebuild(self) -> None:
         self.shown = []
-        self._is_reset = True
+        self._is_reset, self._is_stale = True, False
         for row in self.rows:
             self._show(row)
 
 
 def _has_header(row: Row, before: Row | None) -> bool:
     """The name stands above the first of a node's rows, and again after another's or an answer."""
-    if not row.node_id or row.kind in (USER, NOTICE):
+    if not row.node_id or row.kind in (USER, NOTICE) or row.before is not None:
         return False
     return before is None or before.actor_id != row.actor_id or before.kind in (USER, NOTICE)

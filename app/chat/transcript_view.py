@@ -1,372 +1,331 @@
-"""The conversation on screen: a virtual list that lays out what is seen and estimates the rest."""
+"""The conversation on screen, and what hands do with it: fold, select, copy, follow links."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from itertools import accumulate
+from collections.abc import Sequence
+from functools import partial
 
-from PySide6.QtCore import QPointF, QRect, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QAccessible,
-    QAction,
     QContextMenuEvent,
+    QFocusEvent,
     QGuiApplication,
     QKeyEvent,
     QKeySequence,
     QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QResizeEvent,
 )
-from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
-from app.chat.block_cache import BlockCache
-from app.chat.card_shelf import CardMaker, CardShelf
-from app.chat.cards import Card
-from app.chat.row_blocks import GAP, HEADER, estimated_height
-from app.chat.rows import Row
+from app.chat.card_shelf import CardMaker
+from app.chat.conversation_text import conversation_text, row_text
+from app.chat.file_links import reference_in
+from app.chat.message_document import Mark
+from app.chat.result_block import SWITCH, TURN, ResultBlock
+from app.chat.row_blocks import RowBlock
+from app.chat.row_search import Search
+from app.chat.rows import OUTPUT, Row
 from app.chat.text_selection import TextSelection
+from app.chat.tool_words import pretty
 from app.chat.transcript_model import Changes, ShownRow, TranscriptModel
+from app.chat.transcript_surface import COLUMN, TranscriptSurface
 from app.theme.theme import Theme
 
-COLUMN = 780
-_SIDE = 24
-_TOP = 16
+__all__ = ["COLUMN", "TranscriptView"]
+
 _SPOKEN = 400
 
 
-class TranscriptView(QAbstractScrollArea):
-    """Shows a `TranscriptModel`.
+class TranscriptView(TranscriptSurface):
+    """Rows, the marks of a search, and one selection.
 
-    While the last row is in view it stays there as rows grow; otherwise the first row in view
-    stays where it is, whatever settles above it.
+    Ctrl+Up and Ctrl+Down choose a row, Enter folds or unfolds it, Ctrl+C copies it.
 
     Signals:
         menu_opening: The menu of a row is about to be shown; has the row and the menu to add to.
+        file_wanted: A reference to a file was followed: its path and its line, or 0.
     """
 
     menu_opening = Signal(object, object)
+    file_wanted = Signal(str, int)
 
     def __init__(self, theme: Theme, make_card: CardMaker, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self._model: TranscriptModel | None = None
-        self._heights: list[float] = []
-        self._tops: list[float] = []
-        self._exact: set[int] = set()
-        self._blocks = BlockCache(theme)
-        self._cards = CardShelf(self.viewport(), make_card)
-        self._is_at_end = True
-        self._anchor = 0
-        self._offset = 0.0
-        self._settling = False
+        super().__init__(theme, make_card, parent)
         self.selection = TextSelection(self.viewport())
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.search = Search()
+        self._hovered: tuple[Row, int] | None = None
+        self._menu = QMenu(self)
+        self.copy_code = QToolButton(self.viewport())
+        self.copy_code.setText("Copy")
+        self.copy_code.setAccessibleName("Copy this code")
+        self.copy_code.setProperty("kind", "floating")
+        self.copy_code.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.copy_code.clicked.connect(self._copy_hovered_code)
+        self.copy_code.hide()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName("Conversation")
         self.viewport().setMouseTracking(True)
-        self.verticalScrollBar().setSingleStep(40)
-        self.verticalScrollBar().valueChanged.connect(self._on_scrolled)
-        self._menu = QMenu(self)
-        self._to_end = QToolButton(self)
-        self._to_end.setToolTip("Jump to the end")
-        self._to_end.setAccessibleName("Jump to the end of the conversation")
-        self._to_end.setObjectName("jump-to-end")
-        self._to_end.setProperty("kind", "floating")
-        self._to_end.clicked.connect(self.jump_to_end)
-        self._to_end.hide()
-        theme.changed.connect(self._restyle)
-        self._dress_button()
+        self.settled.connect(self._hide_copy)
 
     def set_model(self, model: TranscriptModel | None) -> None:
         """Show another conversation."""
-        if self._model is not None:
-            self._model.changed.disconnect(self._on_changed)
-        self._model = model
-        if model is not None:
-            model.changed.connect(self._on_changed)
-        self._is_at_end = True
-        self._on_changed(Changes(reset=True, changed=frozenset()))
+        self.selection.clear()
+        self._hovered = None
+        super().set_model(model)
 
-    @property
-    def is_at_end(self) -> bool:
-        """Whether the last row is in view."""
-        return self._is_at_end
+    def marks_of(self, row: Row, block: RowBlock) -> Sequence[Mark]:
+        """What was found, and what is selected."""
+        marks = self.search.marks(row, block, self.theme.tokens)
+        selected = self.selection.of(row.id)
+        if selected is not None and selected.hasSelection():
+            return [*marks, (selected, self.theme.tokens.tint("accent", 0.35))]
+        return marks
 
-    def jump_to_end(self) -> None:
-        """Show the last row and stay there."""
-        self._is_at_end = True
-        self._settle()
-
-    def shown_texts(self) -> list[str]:
-        """What the rows in view say, from top to bottom."""
-        first, last = self._visible_range()
-        return [shown.row.text for shown in self._shown()[first:last]]
-
-    def card_of(self, row_id: int) -> Card | None:
-        """The widget of a row that has controls and is (or was) in view."""
-        return self._cards.get(row_id)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the rows in view; cards paint themselves."""
-        painter = QPainter(self.viewport())
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        scroll = self.verticalScrollBar().value()
-        left, width = self._column()
-        shown = self._shown()
-        first, last = self._visible_range()
-        for index in range(first, last):
-            item = shown[index]
-            block = self._blocks.block(item)
-            if block.width != width:
-                continue
-            top = self._tops[index] - scroll + _TOP
-            clip = QRectF(event.rect()).translated(-left, -top)
-            painter.save()
-            painter.translate(left, top)
-            if item.row.is_card:
-                block.paint_header(painter)
-            else:
-                block.paint(painter, clip, self.selection.of(item.row.id))
-            painter.restore()
-        painter.end()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Lay out for the new width."""
-        super().resizeEvent(event)
-        size = self._to_end.sizeHint()
-        self._to_end.setGeometry(
-            self.width() - size.width() - 22, self.height() - size.height() - 12, 34, 34
-        )
-        if event.oldSize().width() != event.size().width():
-            self._exact.clear()
-            width = self._column()[1]
-            self._heights = [
-                estimated_height(item.row, item.has_header, width) for item in self._shown()
-            ]
-        self._settle()
+    def show_match(self) -> None:
+        """Bring the match that the search stands at into view; unfolds what hides it."""
+        found = self.search.current
+        if found is None or self._model is None:
+            self.viewport().update()
+            return
+        row, number = found
+        if row.head is not None and row.head.is_stack_folded:
+            self._model.fold_stack(row.head, False)
+        if row.is_folded:
+            row.is_folded = False
+            self._resize_row(row)
+        self._current = row.id
+        self.reveal(row.id)
+        place = self._heights.place(row.id)
+        if place is not None:
+            self._measure(place)
+            block = self._blocks.block(self._shown()[place])
+            self.reveal(row.id, self.search.depth(block, number))
+        self.viewport().update()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Fold or unfold a line, or begin to select text."""
-        row = self._row_at(event.position())
-        if row is None or event.button() != Qt.MouseButton.LeftButton:
+        found = self._row_at(event.position())
+        if found is None or event.button() != Qt.MouseButton.LeftButton:
             super().mousePressEvent(event)
             return
-        item, point = row
+        item, point = found
+        self._current = item.row.id
+        if item.row.is_card:
+            return
         block = self._blocks.block(item)
-        if not item.row.is_card and block.is_toggle(point):
-            item.row.is_folded = not item.row.is_folded
-            self._exact.discard(item.row.id)
-            self._is_at_end = False
-            self._settle()
-        elif not item.row.is_card:
+        if block.is_toggle(point):
+            self._toggle(item, point)
+        else:
             self.selection.begin(item.row.id, block, point)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Extend the selection, or show what a click would do."""
-        row = self._row_at(event.position())
+        found = self._row_at(event.position())
         if event.buttons() & Qt.MouseButton.LeftButton:
-            if row is not None:
-                self.selection.extend(row[0].row.id, row[1])
+            if found is not None:
+                self.selection.extend(found[0].row.id, found[1])
             return
         shape = Qt.CursorShape.ArrowCursor
-        if row is not None and not row[0].row.is_card:
-            block = self._blocks.block(row[0])
-            if block.is_toggle(row[1]) or self.selection.link_at(block, row[1]):
+        if found is not None and not found[0].row.is_card:
+            block = self._blocks.block(found[0])
+            if block.is_toggle(found[1]) or self._link(block, found[1]):
                 shape = Qt.CursorShape.PointingHandCursor
-            elif self.selection.is_text(block, row[1]):
+            elif self.selection.is_text(block, found[1]):
                 shape = Qt.CursorShape.IBeamCursor
+            self._offer_code(found[0].row, block, found[1])
+        else:
+            self._hide_copy()
         self.viewport().setCursor(shape)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Follow a link."""
-        row = self._row_at(event.position())
-        if row is not None and not row[0].row.is_card and not self.selection.has_text:
-            self.selection.open_link(self._blocks.block(row[0]), row[1])
+        found = self._row_at(event.position())
+        if found is None or found[0].row.is_card or self.selection.has_text:
+            return
+        block = self._blocks.block(found[0])
+        self._follow(found[0].row, block, self._link(block, found[1]))
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Select a word."""
-        row = self._row_at(event.position())
-        if row is not None and not row[0].row.is_card:
-            self.selection.select_word(row[0].row.id, self._blocks.block(row[0]), row[1])
+        found = self._row_at(event.position())
+        if found is None or found[0].row.is_card:
+            return
+        block = self._blocks.block(found[0])
+        if block.is_toggle(found[1]):
+            self._toggle(*found)
+        else:
+            self.selection.select_word(found[0].row.id, block, found[1])
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Nothing is below the pointer any more."""
+        super().leaveEvent(event)
+        if not self.copy_code.underMouse():
+            self._hide_copy()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Offer to copy what is selected, or the whole message below the pointer."""
-        row = self._row_at(QPointF(event.pos()))
+        """Offer to copy, and what else can be done with the row."""
+        found = self._row_at(QPointF(event.pos()))
+        if event.reason() == QContextMenuEvent.Reason.Keyboard:
+            place = self._heights.place(self._current)
+            found = (self._shown()[place], QPointF()) if place is not None else None
         self._menu.clear()
         if self.selection.has_text:
             self._menu.addAction("Copy").triggered.connect(self.selection.copy)
-        if row is not None and row[0].row.text:
-            message = self._menu.addAction("Copy Message")
-            message.setData(row[0].row.text)
-            message.triggered.connect(self._copy_message)
-        if row is not None:
-            self.menu_opening.emit(row[0].row, self._menu)
+        if found is not None:
+            self._offer(found[0])
+            self.menu_opening.emit(found[0].row, self._menu)
+        if self._shown():
+            self._menu.addAction("Copy Conversation").triggered.connect(self.copy_conversation)
         if not self._menu.isEmpty():
             self._menu.popup(event.globalPos())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Copy, and go to the beginning or the end."""
-        bar = self.verticalScrollBar()
+        """Copy, choose and fold rows, go to the beginning or the end."""
+        keys, key = Qt.Key, event.key()
+        has_control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
         if event.matches(QKeySequence.StandardKey.Copy):
-            self.selection.copy()
-        elif event.key() == Qt.Key.Key_End:
+            self._copy()
+        elif has_control and key in (keys.Key_Up, keys.Key_Down):
+            self._step(1 if key == keys.Key_Down else -1)
+        elif key in (keys.Key_Return, keys.Key_Enter, keys.Key_Space) and not has_control:
+            self._toggle_current()
+        elif key == keys.Key_End:
             self.jump_to_end()
-        elif event.key() == Qt.Key.Key_Home:
-            bar.setValue(0)
+        elif key == keys.Key_Home:
+            self.verticalScrollBar().setValue(0)
         else:
             super().keyPressEvent(event)
 
-    def _copy_message(self) -> None:
-        action = self.sender()
-        if isinstance(action, QAction):
-            QGuiApplication.clipboard().setText(str(action.data()))
-
-    def _shown(self) -> list[ShownRow]:
-        return self._model.shown if self._model is not None else []
-
-    def _column(self) -> tuple[float, float]:
-        """Left edge and width; in the middle of the whole area, so that no scroll bar shifts it."""
-        width = max(120, min(COLUMN, self.width() - 2 * _SIDE))
-        return max(_SIDE, (self.width() - width) // 2), float(width)
-
-    def _on_changed(self, changes: Changes) -> None:
-        shown = self._shown()
-        width = self._column()[1]
-        if changes.reset:
-            self.selection.clear()
-            self._blocks.keep_only(shown)
-            self._cards.keep_only({item.row.id for item in shown})
-            self._exact.clear()
-            self._heights = []
-        for item in shown[len(self._heights) :]:
-            self._heights.append(estimated_height(item.row, item.has_header, width))
-        missing = len(changes.changed)
-        for item in reversed(shown):
-            if not missing:
-                break
-            if item.row.id in changes.changed:
-                missing -= 1
-                self._exact.discard(item.row.id)
-                self._refresh(item.row)
-        self._settle()
-        if shown and not shown[-1].row.is_open and QAccessible.isActive():
-            self.setAccessibleDescription(shown[-1].row.text[:_SPOKEN])
-
-    def _refresh(self, row: Row) -> None:
-        if not row.is_card and row.id in self._cards:
-            self._cards.drop(row.id)
-            self._blocks.forget(row.id)
-        self._blocks.refresh(row.id)
-
-    def _measure(self, index: int, width: float) -> float:
-        """The exact height of a row; sizes it if that has not been done for this width."""
-        item = self._shown()[index]
-        row_id = item.row.id
-        if row_id not in self._exact or row_id not in self._blocks:
-            block = self._blocks.block(item)
-            if item.row.is_card:
-                card = self._cards.card(item.row)
-                block.width = width
-                head = HEADER if item.has_header else 0.0
-                self._heights[index] = head + card.height_for(int(width)) + GAP
-            else:
-                self._heights[index] = block.layout(width)
-            self._exact.add(row_id)
-        return self._heights[index]
-
-    def _settle(self) -> None:
-        """Lay out what is in view, keep the anchor still, and bring the scroll bar in line."""
-        if self._settling:
-            return
-        self._settling = True
-        width = self._column()[1]
-        room = self.viewport().height()
-        count = len(self._heights)
-        if self._is_at_end:
-            covered, index = 0.0, count
-            while index > 0 and covered < room:
-                index -= 1
-                covered += self._measure(index, width)
-        else:
-            self._anchor = min(self._anchor, max(0, count - 1))
-            index, covered = self._anchor, -self._offset
-            while index < count and covered < room:
-                covered += self._measure(index, width)
-                index += 1
-        self._tops = list(accumulate(self._heights, initial=0.0))
-        total = self._tops[-1] + 2 * _TOP
-        bar = self.verticalScrollBar()
-        bar.setRange(0, max(0, round(total - room)))
-        bar.setPageStep(max(1, room))
-        if self._is_at_end:
-            bar.setValue(bar.maximum())
-        elif count:
-            bar.setValue(round(self._tops[self._anchor] + self._offset))
-        self._settling = False
-        first, last = self._visible_range()
-        self._blocks.trim({item.row.id for item in self._shown()[first:last]})
-        self._place_cards(width)
-        self._tell_end()
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Show which row is chosen."""
+        super().focusInEvent(event)
         self.viewport().update()
 
-    def _on_scrolled(self, value: int) -> None:
-        if self._settling or not self._tops:
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Nothing is chosen any more."""
+        super().focusOutEvent(event)
+        self.viewport().update()
+
+    def copy_conversation(self) -> None:
+        """Put everything that is shown on the clipboard, as Markdown."""
+        rows = [item.row for item in self._shown()]
+        QGuiApplication.clipboard().setText(conversation_text(rows))
+
+    def _offer(self, item: ShownRow) -> None:
+        row = item.row
+        if text := row_text(row):
+            copy = self._menu.addAction("Copy Message")
+            copy.triggered.connect(partial(self._put, text))
+        if row.kind == OUTPUT:
+            copy = self._menu.addAction("Copy as JSON")
+            copy.triggered.connect(partial(self._put, pretty(row.payload)))
+        place = None if row.is_card else self._blocks.block(item).document_at()
+        for number in range(place[0].code_count if place is not None and not row.tool else 0):
+            name = "Copy Code" if number == 0 else f"Copy Code {number + 1}"
+            copy = self._menu.addAction(name)
+            copy.triggered.connect(partial(self._put_code, row, number))
+
+    def _put(self, text: str, _: bool = False) -> None:
+        QGuiApplication.clipboard().setText(text)
+
+    def _put_code(self, row: Row, number: int, _: bool = False) -> None:
+        place = self._heights.place(row.id)
+        if place is None:
             return
-        bar = self.verticalScrollBar()
-        self._is_at_end = value >= bar.maximum() - 2
-        self._anchor = max(0, min(bisect_right(self._tops, value) - 1, len(self._heights) - 1))
-        self._offset = value - self._tops[self._anchor]
-        if not self._is_at_end and self._heights:
-            estimate = self._heights[self._anchor]
-            exact = self._measure(self._anchor, self._column()[1])
-            # The bottom of the first row stays still when its height turns out to be another one.
-            self._offset += exact - estimate
+        self._measure(place)
+        found = self._blocks.block(self._shown()[place]).document_at()
+        if found is not None and number < found[0].code_count:
+            self._put(found[0].code_text(number))
+
+    def _copy(self) -> None:
+        if self.selection.has_text:
+            self.selection.copy()
+            return
+        place = self._heights.place(self._current)
+        if place is not None:
+            self._put(row_text(self._shown()[place].row))
+
+    def _step(self, by: int) -> None:
+        """Choose the next or the previous row; without one, the last that is in view."""
+        place = self._heights.place(self._current)
+        if place is None:
+            place = self._visible_range()[1] - by
+        place += by
+        if 0 <= place < len(self._heights):
+            item = self._shown()[place]
+            self._current = item.row.id
+            self.reveal(item.row.id)
+            self.viewport().update()
+            card = self.card_of(item.row.id)
+            if card is not None and card.focusPolicy() != Qt.FocusPolicy.NoFocus:
+                card.setFocus()
+            self.setAccessibleDescription(self._blocks.block(item).spoken()[:_SPOKEN])
+
+    def _toggle_current(self) -> None:
+        place = self._heights.place(self._current)
+        if place is not None and not self._shown()[place].row.is_card:
+            self._toggle(self._shown()[place], None)
+
+    def _toggle(self, item: ShownRow, point: QPointF | None) -> None:
+        if self._blocks.block(item).toggle(point) and self._model is not None:
+            self._is_at_end = False
+            self._model.fold_stack(item.row, not item.row.is_stack_folded)
+            return
+        self._resize_row(item.row)
+
+    def _resize_row(self, row: Row) -> None:
+        """The row has another height now, because the person wanted it."""
+        self._heights.forget(row.id)
+        self._is_at_end = False
         self._settle()
 
-    def _visible_range(self) -> tuple[int, int]:
-        if not self._heights or len(self._tops) <= 1:
-            return 0, 0
-        scroll = self.verticalScrollBar().value() - _TOP
-        first = max(0, bisect_right(self._tops, scroll) - 1)
-        last = bisect_right(self._tops, scroll + self.viewport().height())
-        return first, min(last, len(self._heights))
+    def _link(self, block: RowBlock, point: QPointF) -> str:
+        return block.link_at(point) or self.selection.link_at(block, point)
 
-    def _row_at(self, point: QPointF) -> tuple[ShownRow, QPointF] | None:
-        y = point.y() + self.verticalScrollBar().value() - _TOP
-        index = bisect_right(self._tops, y) - 1
-        if not 0 <= index < len(self._heights):
-            return None
-        return self._shown()[index], QPointF(point.x() - self._column()[0], y - self._tops[index])
+    def _follow(self, row: Row, block: RowBlock, address: str) -> None:
+        reference = reference_in(address)
+        if reference is not None:
+            self.file_wanted.emit(*reference)
+        elif isinstance(block, ResultBlock) and address == SWITCH:
+            block.toggle(None)
+            self._resize_row(row)
+        elif isinstance(block, ResultBlock) and address.startswith(TURN):
+            block.turn(address.removeprefix(TURN))
+            self.selection.clear()
+            self._resize_row(row)
+        elif address:
+            self.selection.open_link(address)
 
-    def _place_cards(self, width: float) -> None:
-        """Cards lie over their rows while these are in view."""
-        first, last = self._visible_range()
-        scroll = self.verticalScrollBar().value()
-        left, shown = int(self._column()[0]), self._shown()
-        places: dict[int, QRect] = {}
-        for index in range(first, last):
-            item = shown[index]
-            if item.row.is_card:
-                top = self._tops[index] - scroll + _TOP + (HEADER if item.has_header else 0.0)
-                height = self._tops[index + 1] - scroll + _TOP - top - GAP
-                self._cards.card(item.row)
-                places[item.row.id] = QRect(left, round(top), int(width), round(height))
-        self._cards.place(places)
+    def _offer_code(self, row: Row, block: RowBlock, point: QPointF) -> None:
+        """Show a button at the code below the pointer."""
+        place = block.document_at()
+        corner = self._place_of(row)
+        code = place[0].code_at(point - place[1]) if place is not None else None
+        if place is None or code is None or corner is None:
+            self._hide_copy()
+            return
+        number, box = code
+        self._hovered = (row, number)
+        where: QRectF = box.translated(place[1] + corner)
+        size = self.copy_code.sizeHint()
+        x = where.right() - size.width() - 6
+        y = max(where.top() + 5, 4.0)
+        self.copy_code.setGeometry(round(x), round(y), size.width(), 24)
+        self.copy_code.show()
+        self.copy_code.raise_()
 
-    def _tell_end(self) -> None:
-        bar = self.verticalScrollBar()
-        at_end = self._is_at_end or bar.maximum() == 0
-        if self._to_end.isHidden() != at_end:
-            self._to_end.setHidden(at_end)
+    def _copy_hovered_code(self) -> None:
+        if self._hovered is not None:
+            self._put_code(*self._hovered)
 
-    def _restyle(self) -> None:
-        self._blocks.clear()
-        self._exact.clear()
-        self._cards.keep_only(set())
-        self._dress_button()
-        self._settle()
+    def _hide_copy(self) -> None:
+        self._hovered = None
+        self.copy_code.hide()
 
-    def _dress_button(self) -> None:
-        self._to_end.setIcon(self._theme.icons.icon("to-end", "text"))
+    def _on_changed(self, changes: Changes) -> None:
+        if changes.reset:
+            self.selection.clear()
+        super()._on_changed(changes)
+        shown = self._shown()
+        if shown and not shown[-1].row.is_open and QAccessible.isActive():
+            self.setAccessibleDescription(shown[-1].row.text[:_SPOKEN])

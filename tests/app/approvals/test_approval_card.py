@@ -166,8 +166,8 @@ def test_pressing_twice_decides_once(driver: WindowDriver, qt_loop: QtLoop) -> N
 @pytest.mark.parametrize(
     ("event", "verdict"),
     [
-        (ev.ToolApproved("a1", "risk", "c1", "write"), "Allowed"),
-        (ev.ToolDenied("a1", "risk", "c1", "write", "not now"), "Denied: not now"),
+        (ev.ToolApproved("a1", "risk", "c1", "write"), "Allowed elsewhere"),
+        (ev.ToolDenied("a1", "risk", "c1", "write", "not now"), "Denied elsewhere: not now"),
     ],
 )
 def test_a_call_that_was_settled_elsewhere_says_how(

@@ -185,8 +185,10 @@ def test_a_whole_message_can_be_copied(screen: Screen) -> None:
     at = QPoint(int(screen.view._column()[0]) + 5, 16 + 24 + 8)
     event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, at, screen.view.mapToGlobal(at))
     QApplication.sendEvent(screen.view.viewport(), event)
-    (action,) = screen.view._menu.actions()
-    assert action.text() == "Copy Message"
-    action.trigger()
+    message, conversation = screen.view._menu.actions()
+    assert [message.text(), conversation.text()] == ["Copy Message", "Copy Conversation"]
+    message.trigger()
     assert QGuiApplication.clipboard().text() == "**All** of it"
+    conversation.trigger()
+    assert QGuiApplication.clipboard().text() == "## A\n\n**All** of it\n"
     screen.view._menu.close()
