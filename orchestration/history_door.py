@@ -14,6 +14,7 @@ from orchestration.runs.coordinator import RunCoordinator
 from orchestration.runs.event_hub import EventRecord
 from orchestration.runs.limits import Budget
 from orchestration.runs.registry import RunRegistry
+from orchestration.runs.requests import NO_OVERRIDES, RunOverrides
 from orchestration.runs.run_view import RunView
 from orchestration.runs.stored import (
     EVERY_RUN,
@@ -73,14 +74,20 @@ class HistoryDoor(SettingsDoor):
         return tuple([run for run in await self.runs(query) if run.was_cut_off])
 
     async def resume_run(
-        self, run_id: str, *, message: str | None = None, node_id: str | None = None
+        self,
+        run_id: str,
+        *,
+        message: str | None = None,
+        node_id: str | None = None,
+        overrides: RunOverrides = NO_OVERRIDES,
     ) -> str:
         """Go on with a stored run where its facts end; gives its id.
 
         Calls that have ended are not repeated, open questions and approvals are back with their
         ids, and calls of unknown end are told as uncertain. `message` goes to the node `node_id`,
         or to the only one that takes one. The recorded workflow is used; that it was edited since
-        is told in the run.
+        is told in the run. `overrides` are the providers and models that answer from here on, and
+        how they are reached; what they leave open is as it was.
 
         Raises:
             RunIsDriven: another process drives it.
@@ -90,11 +97,11 @@ class HistoryDoor(SettingsDoor):
         """
         known = self._runs.find(run_id)
         if known is not None:
-            await self._go_on(known, node_id, message)
+            await self._go_on(known, node_id, message, overrides)
             return run_id
         summary = await self._keeper.summary(run_id)
         with self._runs.starting(summary.workflow_id, summary.workflow_name):
-            await self._take_up(run_id, node_id, message)
+            await self._take_up(run_id, node_id, message, overrides)
         return run_id
 
     async def settle_uncertain(self, run_id: str, call_id: str, choice: UncertainChoice) -> None:
@@ -133,6 +140,7 @@ class HistoryDoor(SettingsDoor):
         turn: int | None = None,
         seq: int | None = None,
         changes: ForkChanges = NO_CHANGES,
+        overrides: RunOverrides = NO_OVERRIDES,
     ) -> str:
         """Begin a new run that shares the past of a stored one; gives its id.
 
@@ -142,6 +150,7 @@ class HistoryDoor(SettingsDoor):
             turn: made before this turn of the node, from 1; the first where there is none.
             seq: made after this event instead.
             changes: what is other than in the parent.
+            overrides: as in `resume_run`.
 
         Raises:
             UserError: there is no such node or turn, or the changes do not fit it.
@@ -150,7 +159,7 @@ class HistoryDoor(SettingsDoor):
 
         point = ForkPoint(node_id, turn, seq)
         new_id = await fork(self._keeper, run_id, point, changes, self._maker.tools_for)
-        return await self.resume_run(new_id)
+        return await self.resume_run(new_id, overrides=overrides)
 
     async def compare_runs(self, a: str, b: str) -> RunComparison:
         """Two runs side by side: outputs, time and tokens."""
@@ -237,22 +246,30 @@ class HistoryDoor(SettingsDoor):
             logger.warning("what could not be written is lost: %s", error)
         return RestoredRuns(copy, await asyncio.to_thread(restore, location.path))
 
-    async def _go_on(self, run: RunCoordinator, node_id: str | None, message: str | None) -> None:
+    async def _go_on(
+        self,
+        run: RunCoordinator,
+        node_id: str | None,
+        message: str | None,
+        overrides: RunOverrides = NO_OVERRIDES,
+    ) -> None:
         """Continue a run of this process that was stopped or has failed."""
         if not run.is_continuable:
             raise NoContinuableRun(run.run_id, run.view.status if run.is_over else "on")
         with self._runs.starting(run.workflow_id, run.workflow_name):
-            if await self._keeper.hold_again(run):
+            if overrides == NO_OVERRIDES and await self._keeper.hold_again(run):
                 if message is None:
                     run.continue_()
                 else:
                     run.continue_(node_id or run.only_movable, message)
             else:
-                await self._take_up(run.run_id, node_id, message)
+                await self._take_up(run.run_id, node_id, message, overrides)
 
-    async def _take_up(self, run_id: str, node_id: str | None, message: str | None) -> None:
+    async def _take_up(
+        self, run_id: str, node_id: str | None, message: str | None, overrides: RunOverrides
+    ) -> None:
         self._forget(run_id)
-        run = await self._keeper.take_up(run_id)
+        run = await self._keeper.take_up(run_id, overrides)
         try:
             run.go_on(node_id, message)
         except BaseException:

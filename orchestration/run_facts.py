@@ -7,6 +7,8 @@ import time
 from hashlib import sha256
 from pathlib import Path
 
+import msgspec
+
 from engine.graph.serialization import WorkflowFormatError, dump_workflow, load_workflow
 from engine.graph.workflow import Workflow
 from engine.run.interactive_engine import InteractiveEngine
@@ -15,7 +17,7 @@ from engine.vocabulary.recovery import CallEvidence, KnownEnd
 from orchestration.run_making import ReadyRun
 from orchestration.runs.entropy import SeededEntropy
 from orchestration.runs.recovery import Recovery
-from orchestration.runs.requests import RunRequest
+from orchestration.runs.requests import RunOverrides, RunRequest
 from orchestration.storage.facts import RecordedRun, RunOpening, run_name
 from orchestration.storage.file_evidence import versions_now
 from orchestration.storage.rebuilding import (
@@ -49,6 +51,31 @@ def opening_of(run_id: str, seed: bytes, request: RunRequest, ready: ReadyRun) -
         cwd=str(ready.workspace.root),
         project_root=ready.project_root,
         started=time.time(),
+    )
+
+
+def overrides_since(began: RunOverrides, now: RunOverrides) -> RunOverrides:
+    """What a run that goes on is prepared with, from what it began with and what is wanted now.
+
+    Which models answer was settled when it began; how they are reached was not.
+    """
+    if now.provider is not None:
+        return now  # the address that it began with was another provider's
+    return RunOverrides(
+        provider=began.provider if began.base_url is not None else None,
+        model=now.model,
+        base_url=now.base_url or began.base_url,
+        wire=now.wire or began.wire,
+    )
+
+
+def recorded_again(opening: RunOpening, ready: ReadyRun, wanted: RunOverrides) -> RunOpening:
+    """What a run is stored with after other providers or models were named for it."""
+    return msgspec.structs.replace(
+        opening,
+        workflow=recorded_workflow(ready.workflow),
+        agents={agent_id: agent.document() for agent_id, agent in ready.agents.items()},
+        overrides=overrides_since(opening.overrides, wanted),
     )
 
 

@@ -11,16 +11,19 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-import msgspec
-
 from orchestration.errors import NoContinuableRun
-from orchestration.run_facts import opening_of, recovery_of, was_edited
+from orchestration.run_facts import (
+    opening_of,
+    overrides_since,
+    recorded_again,
+    recovery_of,
+    was_edited,
+)
 from orchestration.run_making import ReadyRun, RunMaker
 from orchestration.runs.coordinator import RunCoordinator
 from orchestration.runs.entropy import SEED_BYTES
-from orchestration.runs.event_hub import EventRecord
 from orchestration.runs.folder_turns import FolderTurns, Turn
-from orchestration.runs.requests import RunRequest
+from orchestration.runs.requests import NO_OVERRIDES, RunOverrides, RunRequest
 from orchestration.runs.run_view import RunView
 from orchestration.runs.stored import StoredRun
 from orchestration.runs.view_values import RunStatus
@@ -114,10 +117,8 @@ class RunKeeper:
         self._back_up()
         return run
 
-    async def take_up(
-        self, run_id: str, on_event: Callable[[EventRecord], None] | None = None
-    ) -> RunCoordinator:
-        """Load a stored run and give it; it is to go on.
+    async def take_up(self, run_id: str, overrides: RunOverrides = NO_OVERRIDES) -> RunCoordinator:
+        """Load a stored run and give it; it is to go on. `overrides` count from here on.
 
         Raises:
             RunNotStored: there is no such run.
@@ -129,10 +130,14 @@ class RunKeeper:
         recorded = await self.store.load(run_id)
         if recorded.summary.status is RunStatus.COMPLETED:
             raise NoContinuableRun(run_id, recorded.summary.status.value)
-        ready, notices = await asyncio.to_thread(self._ready_again, recorded)
+        ready, notices = await asyncio.to_thread(self._ready_again, recorded, overrides)
         resumed = await self.store.resume_run(run_id, is_reading=ready.is_reading)
         recorded = resumed.recorded
         try:
+            if overrides != NO_OVERRIDES:
+                await self.store.answered_anew(
+                    recorded, recorded_again(recorded.opening, ready, overrides)
+                )
             parts = await self.store.events(run_id)
             recovery = await asyncio.to_thread(recovery_of, recorded, ready, parts)
             seen, edits = [each for _, each in recorded.seen], self.folder / run_id / "edits"
@@ -143,7 +148,6 @@ class RunKeeper:
                 seed=recorded.opening.seed,
                 text=recorded.opening.entrypoint.text,
                 notices=notices,
-                on_event=on_event,
                 files=files,
             )
             run = RunCoordinator(setup, resumed.journal, recovery)
@@ -311,15 +315,14 @@ class RunKeeper:
             for kept in self._kept.values():
                 kept.log.flush()
 
-    def _ready_again(self, recorded: RecordedRun) -> tuple[ReadyRun, tuple[str, ...]]:
+    def _ready_again(
+        self, recorded: RecordedRun, overrides: RunOverrides
+    ) -> tuple[ReadyRun, tuple[str, ...]]:
         opening = recorded.opening
         workflow = workflow_of(recorded)
-        # Which models answer was settled when the run began; how they are reached was not.
-        overrides = msgspec.structs.replace(opening.overrides, model=None)
-        if overrides.base_url is None:
-            overrides = msgspec.structs.replace(overrides, provider=None)
+        reached = overrides_since(opening.overrides, overrides)
         ready = self._maker.ready_again(
-            RunRequest(workflow, overrides=overrides, cwd=Path(opening.cwd)),
+            RunRequest(workflow, overrides=reached, cwd=Path(opening.cwd)),
             agents=agents_of(recorded),
             nodes_without_tools=frozenset(opening.nodes_without_tools),
             project_root=opening.project_root,

@@ -122,6 +122,7 @@ class RunMaker:
     ) -> ReadyRun:
         """Prepare a run of another day, with the workflow and the agents that it began with.
 
+        Where the request names a provider, an address or a model, its nodes are answered by that.
         Blocking.
 
         Raises:
@@ -138,8 +139,12 @@ class RunMaker:
             quirks=self._all.quirks,
         )
         assert request.cwd is not None
+        workflow, overrides = request.workflow, request.overrides
+        if overrides.provider or overrides.base_url or overrides.model:
+            workflow = _answered_as(workflow, prepared.workflow)
+            agents = {name: each.model_copy(update={"model": ""}) for name, each in agents.items()}
         return self._with_tools(
-            request.workflow,
+            workflow,
             connections=prepared.connections,
             agents=agents,
             nodes_without_tools=nodes_without_tools,
@@ -252,3 +257,18 @@ def _tools_of(
     plan_mode = workflow.settings.plan_mode
     source = plan_mode.evidence_source_node_id if plan_mode is not None else None
     return tools.for_run(nodes_without_tools, source)
+
+
+def _answered_as(workflow: Workflow, other: Workflow) -> Workflow:
+    """The workflow with the providers and models that the same nodes have in another one."""
+    agents = {node.id: node.agent for node in other.nodes}
+    nodes = []
+    for node in workflow.nodes:
+        agent = agents[node.id]
+        if node.agent is not None and agent is not None:
+            update = {"model": agent.model, "provider_id": agent.provider_id}
+            node = node.model_copy(update={"agent": node.agent.model_copy(update=update)})
+        nodes.append(node)
+    update = {"output_repair_model": other.settings.output_repair_model}
+    settings = workflow.settings.model_copy(update=update)
+    return workflow.model_copy(update={"nodes": tuple(nodes), "settings": settings})

@@ -16,8 +16,12 @@ from app.cli.run_options import (
     AnswersOption,
     Approve,
     ApproveOption,
+    BaseUrl,
     EventsOption,
     GoFirst,
+    ModelOption,
+    ProviderOption,
+    WireOption,
     given_text,
     keep_from_overwriting,
     prepared_answers,
@@ -41,25 +45,10 @@ def run(
         str | None,
         typer.Option("--input-file", metavar="F", help="Read it from a file (-: standard input)."),
     ] = None,
-    provider: Annotated[
-        str | None,
-        typer.Option(metavar="ID", help="Use this provider for every node (embedded: demo model)."),
-    ] = None,
-    model: Annotated[
-        str | None, typer.Option(metavar="M", help="Use this model for every node.")
-    ] = None,
-    base_url: Annotated[
-        str | None,
-        typer.Option(
-            "--base-url",
-            metavar="URL",
-            help="Use the provider at this address; without --provider, an endpoint of your own.",
-        ),
-    ] = None,
-    wire: Annotated[
-        str | None,
-        typer.Option(metavar="chat|responses|messages", help="Speak this protocol to it."),
-    ] = None,
+    provider: ProviderOption = None,
+    model: ModelOption = None,
+    base_url: BaseUrl = None,
+    wire: WireOption = None,
     cwd: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="The execution folder; otherwise a managed one."),

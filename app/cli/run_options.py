@@ -39,6 +39,24 @@ GoFirst = Annotated[
         help="Go ahead of a run that has the same folder and waits for a person.",
     ),
 ]
+BaseUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--base-url",
+        metavar="URL",
+        help="Use the provider at this address; without --provider, an endpoint of your own.",
+    ),
+]
+WireOption = Annotated[
+    str | None, typer.Option(metavar="chat|responses|messages", help="Speak this protocol to it.")
+]
+ProviderOption = Annotated[
+    str | None,
+    typer.Option(metavar="ID", help="Use this provider for every node (embedded: demo model)."),
+]
+ModelOption = Annotated[
+    str | None, typer.Option(metavar="M", help="Use this model for every node.")
+]
 RunId = Annotated[str, typer.Argument(metavar="ID", help="The run's id; 'runs list' shows it.")]
 
 

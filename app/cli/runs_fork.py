@@ -14,9 +14,11 @@ from app.cli.run_options import (
     AnswersOption,
     Approve,
     ApproveOption,
+    BaseUrl,
     EventsOption,
     GoFirst,
     RunId,
+    WireOption,
     keep_from_overwriting,
     prepared_answers,
 )
@@ -28,6 +30,7 @@ from orchestration.backend import Backend
 from orchestration.errors import UserError
 from orchestration.headless import HeadlessResult
 from orchestration.runs.event_hub import EventRecord
+from orchestration.runs.requests import RunOverrides
 from orchestration.runs.stored import ForkChanges
 
 
@@ -52,6 +55,8 @@ def fork(
     provider: Annotated[
         str | None, typer.Option(metavar="ID", help="Another provider for the node.")
     ] = None,
+    base_url: BaseUrl = None,
+    wire: WireOption = None,
     system_prompt: Annotated[
         str | None, typer.Option(metavar="TEXT", help="Another system prompt for the node.")
     ] = None,
@@ -87,12 +92,13 @@ def fork(
         answer=answer,
         tool_results=dict(map(_result, tool_result or ())),
     )
+    reached = RunOverrides(provider if base_url else None, base_url=base_url, wire=wire)
     prepared = prepared_answers(answers)
     keep_from_overwriting(events, answers)
     backend = context.ensure_object(Session).open_backend()
     follow_run(
         backend,
-        partial(_start, run_id, node, turn, seq, changes),
+        partial(_start, run_id, node, turn, seq, changes, reached),
         subject=f"the fork of '{run_id}'",
         answers=prepared,
         approve=approve,
@@ -108,13 +114,16 @@ async def _start(
     turn: int | None,
     seq: int | None,
     changes: ForkChanges,
+    reached: RunOverrides,
     backend: Backend,
     attendance: Attendance,
     progress: RunProgress,
 ) -> HeadlessResult:
     if turn is not None and node_id is None:
         node_id, turn = turn_of_run(await backend.stored_events(parent_id), turn)
-    run_id = await backend.fork_run(parent_id, node_id=node_id, turn=turn, seq=seq, changes=changes)
+    run_id = await backend.fork_run(
+        parent_id, node_id=node_id, turn=turn, seq=seq, changes=changes, overrides=reached
+    )
     return await attended(backend, run_id, attendance, progress)
 
 

@@ -13,9 +13,13 @@ from app.cli.run_options import (
     AnswersOption,
     Approve,
     ApproveOption,
+    BaseUrl,
     EventsOption,
     GoFirst,
+    ModelOption,
+    ProviderOption,
     RunId,
+    WireOption,
     given_text,
     keep_from_overwriting,
     prepared_answers,
@@ -24,6 +28,7 @@ from app.cli.session import DataDir, Debug, Session
 from orchestration.backend import Backend
 from orchestration.errors import UserError
 from orchestration.headless import HeadlessResult, attend_run
+from orchestration.runs.requests import RunOverrides
 
 
 def resume(
@@ -43,6 +48,10 @@ def resume(
         str | None,
         typer.Option(metavar="ID", help="The node it is for, where several could take it."),
     ] = None,
+    provider: ProviderOption = None,
+    model: ModelOption = None,
+    base_url: BaseUrl = None,
+    wire: WireOption = None,
     approve: ApproveOption = Approve.ASK,
     answers: AnswersOption = None,
     events: EventsOption = None,
@@ -53,7 +62,8 @@ def resume(
     """Go on with a stored run and print its report as JSON.
 
     Calls that have ended are not repeated. A call of unknown end is settled by --answers, or
-    asked about on a terminal; without an answer the run waits.
+    asked about on a terminal; without an answer the run waits. Other providers and models than
+    those that it began with count from here on.
     """
     message = given_text(text, input_file)
     if node is not None and message is None:
@@ -63,7 +73,7 @@ def resume(
     backend = context.ensure_object(Session).open_backend()
     follow_run(
         backend,
-        partial(_start, run_id, message, node),
+        partial(_start, run_id, message, node, RunOverrides(provider, model, base_url, wire)),
         subject=f"'{run_id}'",
         answers=prepared,
         approve=approve,
@@ -77,11 +87,14 @@ async def _start(
     run_id: str,
     message: str | None,
     node_id: str | None,
+    overrides: RunOverrides,
     backend: Backend,
     attendance: Attendance,
     progress: RunProgress,
 ) -> HeadlessResult:
-    resumed = await backend.resume_run(run_id, message=message, node_id=node_id)
+    resumed = await backend.resume_run(
+        run_id, message=message, node_id=node_id, overrides=overrides
+    )
     return await attended(backend, resumed, attendance, progress)
 
 

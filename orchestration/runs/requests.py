@@ -27,6 +27,9 @@ class RunOverrides(Struct, frozen=True):
     wire: str | None = None
 
 
+NO_OVERRIDES = RunOverrides()
+
+
 class RunRequest(Struct, frozen=True):
     """One run to start.
 
@@ -38,7 +41,7 @@ class RunRequest(Struct, frozen=True):
 
     workflow: Workflow
     text: str = ""
-    overrides: RunOverrides = RunOverrides()
+    overrides: RunOverrides = NO_OVERRIDES
     allowance: Allowance = NO_LIMIT
     cwd: Path | None = None
     on_event: Callable[[EventRecord], None] | None = None

@@ -72,12 +72,7 @@ def insert_run(connection: Connection, opening: RunOpening) -> int:
     taken = sa.select(known.runs.c.number).where(known.runs.c.id == opening.run_id)
     if connection.scalar(taken) is not None:
         raise RunAlreadyStored(opening.run_id)
-    digest = sha256(opening.workflow).hexdigest()
-    have = sa.select(known.workflows.c.hash).where(known.workflows.c.hash == digest)
-    if connection.scalar(have) is None:
-        connection.execute(
-            sa.insert(known.workflows).values(hash=digest, body=packed(opening.workflow))
-        )
+    digest = _keep_workflow(connection, opening.workflow)
     inserted = connection.execute(
         sa.insert(known.runs).values(
             id=opening.run_id,
@@ -103,6 +98,31 @@ def insert_run(connection: Connection, opening: RunOpening) -> int:
         )
     )
     return number
+
+
+def record_again(connection: Connection, number: int, opening: RunOpening) -> None:
+    """Replace what a run was started with, such as the models that answer it."""
+    import sqlalchemy as sa
+
+    recordings = tables().recordings
+    digest = _keep_workflow(connection, opening.workflow)
+    body = packed(encode(msgspec.structs.replace(opening, workflow=b"")))
+    connection.execute(
+        sa.update(recordings)
+        .where(recordings.c.run == number)
+        .values(workflow_hash=digest, body=body)
+    )
+
+
+def _keep_workflow(connection: Connection, workflow: bytes) -> str:
+    """Keep a workflow, unless it is there; gives its hash."""
+    import sqlalchemy as sa
+
+    known = tables().workflows
+    digest = sha256(workflow).hexdigest()
+    if connection.scalar(sa.select(known.c.hash).where(known.c.hash == digest)) is None:
+        connection.execute(sa.insert(known).values(hash=digest, body=packed(workflow)))
+    return digest
 
 
 def run_number(connection: Connection, run_id: str) -> int:

@@ -120,6 +120,10 @@ class RunStore:
         )
         return ResumedRun(recorded, journal)
 
+    async def answered_anew(self, recorded: RecordedRun, opening: RunOpening) -> None:
+        """Note that others answer a run than those that it began with."""
+        await self.database.run(lambda c: run_rows.record_again(c, recorded.number, opening))
+
     async def hold_again(self, number: int, run_id: str, journal: RunJournal) -> bool:
         """Take the lease of a run that was released; false if it went on elsewhere meanwhile.
 

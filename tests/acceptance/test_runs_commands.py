@@ -354,3 +354,26 @@ def test_a_damaged_database_is_said_and_its_copy_restored(bench: Bench) -> None:
     assert {run["run_id"] for run in bench.listed()} <= {first}
     bench.server.play(submit("three"))
     assert bench.run(one()).status == 0
+
+
+def test_a_run_goes_on_at_another_address_with_another_model(bench: Bench) -> None:
+    bench.server.play(calls(REQUEST_INPUT_TOOL, assistant_message="Which colour?"))
+    run_id = bench.run(one(request_user_input=True)).report["run_id"]
+    asked = len(bench.server.asked)
+    with LoopbackServer() as other:
+        other.play(calls(REQUEST_INPUT_TOOL, assistant_message="Sure?"))
+        reached = ("--base-url", other.url, "--model", "another-model")
+        answers = bench.answers({"node_id": "a", "text": "Blue"})
+        waits = bench.runs("resume", run_id, *reached, "--answers", answers)
+        assert waits.status == 3
+        assert waits.report["waiting"][0]["question"] == "Sure?"
+        assert b"another-model" in other.last.body
+        other.play(submit("blue"))
+        ended = bench.runs("resume", run_id, "--answers", answers)
+        assert ended.status == 0
+        assert ended.report["outputs"] == {"a": {"summary": "blue"}}
+        assert b"another-model" in other.last.body
+        other.play(submit("green"))
+        fork = bench.runs("fork", run_id, "--node", "a", "--turn", "2", "--answer", "Green")
+        assert fork.report["outputs"] == {"a": {"summary": "green"}}
+    assert len(bench.server.asked) == asked
