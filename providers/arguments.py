@@ -43,8 +43,8 @@ SPLIT_OBJECTS = "split_objects"
 REPEATED_OBJECT = "repeated_object"
 EMPTY_START = "empty_start"
 
-MAX_CHARACTERS = 2 * 1024 * 1024
-"""Several times the longest reply of any model; more only comes from one that runs in circles."""
+MAX_CHARACTERS = 1024 * 1024
+"""About twice the longest reply of any model; more only comes from one that runs in circles."""
 MAX_VALUES = 20_000
 """How many members and entries they may have together, at any depth."""
 

@@ -31,34 +31,11 @@ from engine.vocabulary.tools import (
     CallPreview,
     FileChangeOp,
     FilePreview,
-    ToolCall,
     ToolResult,
     ToolTier,
 )
+from tests.support.asked_calls import MAKE, OTHER_WRITE, READ, WRITE, found, one_node, runs
 from tests.support.engine_driver import ASKING, Reply, World, calls, done, workflow
-
-READ = ("read", {"path": "x"})
-WRITE = ("write", {"path": "x", "content": "1"})
-OTHER_WRITE = ("write", {"path": "y", "content": "1"})
-MAKE = ("bash", {"command": "make"})
-
-
-def one_node(*replies: Reply, mode: str = "write", **keys: Any) -> World:
-    flow = workflow(nodes=["a"], defaults={"tools": {"approvalMode": mode}})
-    return World(flow, {"a": list(replies)}, **keys).start()
-
-
-def runs(world: World) -> list[tuple[str, Any]]:
-    return [(call.name, call.arguments.get("path")) for call in world.executed]
-
-
-def found(version: str = "1") -> Any:
-    def inspect(call: ToolCall) -> CallInspection:
-        path = call.arguments.get("path", "")
-        shown = CallPreview((FilePreview(path, FileChangeOp.UPDATE, f"+{version}"),))
-        return CallInspection(call.id, (f"/repo/{path}@{version}",), shown)
-
-    return inspect
 
 
 def test_calls_to_be_asked_about_are_looked_up_together_and_then_announced() -> None:

@@ -19,37 +19,11 @@ from engine.vocabulary.inputs import (
 from engine.vocabulary.report import RunCompleted
 from engine.vocabulary.tools import (
     ApprovalMode,
-    CallInspection,
-    CallPreview,
-    FileChangeOp,
-    FilePreview,
     ToolCall,
     ToolResult,
 )
-from tests.support.engine_driver import Reply, World, calls, done, workflow
-
-READ = ("read", {"path": "x"})
-WRITE = ("write", {"path": "x", "content": "1"})
-OTHER_WRITE = ("write", {"path": "y", "content": "1"})
-MAKE = ("bash", {"command": "make"})
-
-
-def one_node(*replies: Reply, mode: str = "write", **keys: Any) -> World:
-    flow = workflow(nodes=["a"], defaults={"tools": {"approvalMode": mode}})
-    return World(flow, {"a": list(replies)}, **keys).start()
-
-
-def runs(world: World) -> list[tuple[str, Any]]:
-    return [(call.name, call.arguments.get("path")) for call in world.executed]
-
-
-def found(version: str = "1") -> Any:
-    def inspect(call: ToolCall) -> CallInspection:
-        path = call.arguments.get("path", "")
-        shown = CallPreview((FilePreview(path, FileChangeOp.UPDATE, f"+{version}"),))
-        return CallInspection(call.id, (f"/repo/{path}@{version}",), shown)
-
-    return inspect
+from tests.support.asked_calls import READ, WRITE, found, one_node
+from tests.support.engine_driver import calls, done
 
 
 def drifting(times: int) -> Any:
