@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _NOTE_SIZE = (256.0, 144.0)
 _FRAME_MARGIN = 32.0
 _FRAME_SIZE = (640.0, 400.0)
+_FOR_ONE = ("rename", "connect", "save_agent")
 _COLOR_NAMES = dict(zip(COLORS, ("Plain", "Blue", "Green", "Amber", "Red"), strict=True))
 
 
@@ -309,7 +310,8 @@ class Editing(QObject):
             running = [each for each in steered if actions[each].isEnabled()]
             wanted = (*running, "", *wanted) if running else wanted
             if len(self._chosen()) > 1:
-                wanted += ("align_left", "align_top", "distribute_across", "distribute_down")
+                wanted = tuple(each for each in wanted if each not in _FOR_ONE)[1:]
+                self._add_arranging(menu)
         elif found.kind in ("note", "note_handle"):
             wanted = ("delete",)
             write = menu.addAction("Write…")
@@ -337,6 +339,14 @@ class Editing(QObject):
             else:
                 menu.addSeparator()
         menu.popup(screen)
+
+    def _add_arranging(self, menu: QMenu) -> None:
+        """What brings several nodes into order."""
+        actions = self._window.actions_
+        align, distribute = menu.addMenu("Align"), menu.addMenu("Distribute")
+        align.addActions([actions[f"align_{side}"] for side in get_args(commands.Side)])
+        distribute.addActions([actions[f"distribute_{axis}"] for axis in get_args(commands.Axis)])
+        menu.addSeparator()
 
     def _show_what_can_be_done(self, *_: object) -> None:
         stack, scene = self._document.undo_stack, self._scene

@@ -23,6 +23,10 @@ COLORS = ("", "running", "done", "waiting", "failed")
 """Tokens that a note can have; the empty one is the plain look."""
 
 
+_INDENT = 18.0
+"""How far lists stand in, in scene units."""
+
+
 class NoteItem(GuardedPaint, QGraphicsRectItem):
     """A note lies above the cards with its text in it, a frame behind them with a title."""
 
@@ -125,6 +129,7 @@ class NoteItem(GuardedPaint, QGraphicsRectItem):
     def _laid_out(self, width: float) -> QTextDocument:
         document = QTextDocument()
         document.setDocumentMargin(0)
+        document.setIndentWidth(_INDENT)
         document.setDefaultFont(self._theme.sized_font(13))
         document.setMarkdown(
             self.annotation.text, QTextDocument.MarkdownFeature.MarkdownDialectGitHub

@@ -14,6 +14,8 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyledItemDelegate,
     QStyleOptionButton,
+    QStyleOptionComboBox,
+    QStylePainter,
     QWidget,
 )
 
@@ -21,6 +23,7 @@ from app.kit.pens import solid_pen
 from app.theme.theme import Theme
 
 _ARROW_ROOM = 26
+_TEXT_MARGIN = 4
 
 
 def mark_wrong(control: QWidget, is_wrong: bool) -> None:
@@ -98,7 +101,10 @@ class ChoiceBox(QComboBox):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the box and its arrow."""
-        super().paintEvent(event)
+        if self.isEditable():
+            super().paintEvent(event)
+        else:
+            self._paint_entry()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         pen = solid_pen(self._theme.tokens.color("text_second"), 1.5)
@@ -111,6 +117,21 @@ class ChoiceBox(QComboBox):
                 [middle + QPointF(-4, -2), middle + QPointF(0, 2), middle + QPointF(4, -2)],
             )
         )
+        painter.end()
+
+    def _paint_entry(self) -> None:
+        """Paint the box with as much of its entry as there is room for; Qt would cut it off."""
+        option = QStyleOptionComboBox()
+        self.initStyleOption(option)
+        painter, controls = QStylePainter(self), QStyle.ComplexControl
+        painter.drawComplexControl(controls.CC_ComboBox, option)
+        field = QStyle.SubControl.SC_ComboBoxEditField
+        room = self.style().subControlRect(controls.CC_ComboBox, option, field, self)
+        width = min(room.width(), self.width() - _ARROW_ROOM - room.left()) - _TEXT_MARGIN
+        option.currentText = self.fontMetrics().elidedText(
+            self.currentText(), Qt.TextElideMode.ElideRight, width
+        )
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
         painter.end()
 
 

@@ -85,7 +85,7 @@ class InspectorPanel(QFrame):
         self._more_problems = QLabel(self)
         self._more_problems.setProperty("kind", "small")
         told = QVBoxLayout(self._top)
-        told.setContentsMargins(16, 12, 16, 0)
+        told.setContentsMargins(16, 12, 16, 10)
         told.setSpacing(4)
         told.addLayout(self._problem_box)
         told.addWidget(self._more_problems)

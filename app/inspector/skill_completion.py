@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QStandardItem, QStandardItemModel, QTextCursor
 from PySide6.QtWidgets import QFrame, QListView, QPlainTextEdit, QVBoxLayout
 
@@ -12,8 +12,8 @@ from app.inspector.markdown_colors import SKILL
 from app.inspector.offers import Skill
 
 _MOST = 8
-_ROW = 24
-_WIDTH = 260
+_ROW = 28
+_WIDTH = 320
 
 
 def ranked(skills: Sequence[Skill], typed: str) -> list[Skill]:
@@ -103,14 +103,26 @@ class SkillCompletion(QObject):
             item.setEditable(False)
             self._model.appendRow(item)
         shown.setCurrentIndex(self._model.index(0, 0))
-        frame.resize(_WIDTH, len(found) * _ROW + 12)
         window = self._editor.window()
-        spot = self._editor.viewport().mapTo(window, self._editor.cursorRect().bottomLeft())
-        x = min(spot.x(), window.width() - frame.width() - 8)
-        y = min(spot.y() + 4, window.height() - frame.height() - 8)
-        frame.move(QPoint(max(8, x), max(8, y)))
+        frame.resize(min(_WIDTH, window.width() - 16), len(found) * _ROW + 12)
+        self._place()
         frame.show()
         frame.raise_()
+        # What was typed may have moved the editor; that shows once the form is laid out again.
+        QTimer.singleShot(0, self._place)
+
+    def _place(self) -> None:
+        """Lie below the line of the cursor, or above it where there is no room below."""
+        frame = self._frame
+        if frame is None:
+            return
+        window, cursor = self._editor.window(), self._editor.cursorRect()
+        spot = self._editor.viewport().mapTo(window, cursor.bottomLeft())
+        x = min(spot.x(), window.width() - frame.width() - 8)
+        y = spot.y() + 4
+        if y + frame.height() > window.height() - 8:
+            y = spot.y() - cursor.height() - 4 - frame.height()
+        frame.move(QPoint(max(8, x), max(8, y)))
 
     def _made(self) -> tuple[QFrame, QListView]:
         """The frame and its list; made when something is offered for the first time."""
@@ -120,6 +132,8 @@ class SkillCompletion(QObject):
             self._frame.setAccessibleName("Skills")
             self._list = QListView(self._frame)
             self._list.setModel(self._model)
+            self._list.setProperty("kind", "offers")
+            self._list.setUniformItemSizes(True)
             self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
             self._list.setAccessibleName("Skills that fit")
             self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

@@ -81,6 +81,12 @@ QListWidget[kind="pages"]::item {{
 QListWidget[kind="pages"]::item:hover {{ background: {c("hover")}; }}
 QListWidget[kind="pages"]::item:selected {{ background: {c("selected")}; color: {c("text")}; }}
 QListWidget[kind="pages"]::item:focus {{ border: 1px solid {c("accent")}; }}
+QListView[kind="offers"] {{ background: transparent; border: none; outline: none; }}
+QListView[kind="offers"]::item {{
+    color: {c("text")}; border-radius: 6px; padding: 0 8px; height: 28px;
+}}
+QListView[kind="offers"]::item:hover {{ background: {c("hover")}; }}
+QListView[kind="offers"]::item:selected {{ background: {c("selected")}; }}
 QListView[kind="models"] {{
     background: {c("code_ground")}; border-radius: {RADIUS_FIELD}px; padding: 2px; outline: none;
 }}
