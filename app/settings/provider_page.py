@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QToolButton
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QToolButton
 
 from app.kit.dialogs import confirm
 from app.problem_words import sentence
@@ -94,11 +94,9 @@ class ProviderPage(Page):
         self.box.removeWidget(self.heading)
         self._mark = StatusMark(self.access.theme, "ring", "idle", 16, self.column)
         self._default = QPushButton("Use as default", self.column)
+        self._default.setAccessibleName("Use this provider as the default")
         self._default.setToolTip("Nodes that name no provider are answered by the default one")
         self._default.clicked.connect(self._make_default)
-        self._default_wrong = QLabel(self.column)
-        self._default_wrong.setProperty("kind", "wrong")
-        self._default_wrong.hide()
         line = QHBoxLayout()
         line.setSpacing(10)
         line.addWidget(self._mark)

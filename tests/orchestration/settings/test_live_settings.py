@@ -13,7 +13,7 @@ import pytest
 from orchestration.errors import UserError
 from orchestration.settings import store as store_module
 from orchestration.settings.checking import BadSetting, Place, check_together, check_value, checked
-from orchestration.settings.live import LiveSettings
+from orchestration.settings.live import Edit, LiveSettings
 from orchestration.settings.places import put
 from orchestration.settings.store import SettingsStore
 
@@ -159,14 +159,12 @@ def test_a_file_that_cannot_be_written_is_told_and_changes_nothing(
 def test_changes_at_the_same_time_are_all_kept(file: Path) -> None:
     live = live_of(file)
 
+    def priced(name: str) -> Edit:
+        return lambda data: put(data, ("models", name, "input_price"), 1)
+
     async def all_at_once() -> None:
         names = [f"model-{number}" for number in range(12)]
-        await asyncio.gather(
-            *(
-                live.change(lambda data, name=name: put(data, ("models", name, "input_price"), 1))
-                for name in names
-            )
-        )
+        await asyncio.gather(*(live.change(priced(name)) for name in names))
 
     asyncio.run(all_at_once())
     assert len(live.current.models) == 12
