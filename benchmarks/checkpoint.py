@@ -22,10 +22,10 @@ import time
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 
+from benchmarks.checks import Check, verdict
 from benchmarks.stored_runs import Kept, bare_inserts, langgraph_saver, prose, reply
 from engine.vocabulary.effects import AdmittedCall
 from engine.vocabulary.events import ToolCallProposed, ToolCompleted, ToolStarted
@@ -48,15 +48,6 @@ GROWTH = 1.5
 BYTES = 1.5
 STALL_MS = 1.0
 RESUME = 2.0
-
-
-class Check(NamedTuple):
-    """One target: what was measured, and whether it is met."""
-
-    name: str
-    measured: str
-    target: str
-    met: bool
 
 
 def child_costs(length: int, folder: Path) -> dict[str, float]:
@@ -322,11 +313,7 @@ def main() -> int:
         *measure_stalls(rounds),
         *measure_resume(rounds),
     ]
-    print()
-    for check in checks:
-        mark = "ok  " if check.met else "MISS"
-        print(f"{mark} {check.name:<26} {check.measured:>8}   {check.target}")
-    return 0 if all(check.met for check in checks) else 1
+    return verdict(checks)
 
 
 if __name__ == "__main__":

@@ -23,8 +23,9 @@ import time
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from benchmarks.checks import Check, verdict
 from benchmarks.graphs import SHAPES
 
 GRAPHS = (("chain", 1000), ("fan", 1000), ("layered", 1000), ("dag", 2000))
@@ -38,15 +39,6 @@ BELOW_LANGGRAPH_A_TURN = 15.0
 GROWTH_OF_A_TURN = 1.25
 EXPONENT = 1.05
 BYTES_A_NODE = 8 * 1024
-
-
-class Check(NamedTuple):
-    """One target: what was measured, and whether it is met."""
-
-    name: str
-    measured: str
-    target: str
-    met: bool
 
 
 def cpu_us(run: Any, times: int = 1) -> float:
@@ -285,11 +277,7 @@ def main() -> int:
         *measure_memory(),
         *measure_turns(rounds),
     ]
-    print()
-    for check in checks:
-        mark = "ok  " if check.met else "MISS"
-        print(f"{mark} {check.name:<24} {check.measured:>8}   {check.target}")
-    return 0 if all(check.met for check in checks) else 1
+    return verdict(checks)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
+from benchmarks.checks import Check, verdict
 from engine.vocabulary.tools import ToolDefinition, ToolTier
 from orchestration.fair_threads import let_threads_take_turns
 from providers.arguments import Latitude, decode_arguments
@@ -75,15 +76,6 @@ CALL_FRAMES = (
     ("<think>", "</think>"),
 )
 LOOK = ToolDefinition("look", "Look.", {"type": "object"}, ToolTier.READ)
-
-
-class Check(NamedTuple):
-    """One target: what was measured, and whether it is met."""
-
-    name: str
-    measured: str
-    target: str
-    met: bool
 
 
 class Cost(NamedTuple):
@@ -202,12 +194,7 @@ def main() -> int:
     parser.add_argument("--characters", type=int, default=65536)
     options = parser.parse_args()
     let_threads_take_turns()
-    missed = 0
-    for check in checks(options.characters, options.rounds):
-        verdict = "ok" if check.met else "MISSED"
-        print(f"{check.name:34} {check.measured:>10}  (at most {check.target})  {verdict}")
-        missed += not check.met
-    return 1 if missed else 0
+    return verdict(list(checks(options.characters, options.rounds)))
 
 
 if __name__ == "__main__":

@@ -21,8 +21,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
+from benchmarks.checks import Check, verdict
 from engine.vocabulary.tools import JsonObject
 from orchestration.fair_threads import let_threads_take_turns
 from orchestration.settings.model import ToolSettings
@@ -50,15 +50,6 @@ PATTERNS = {
     "common, cut": "common",
 }
 WORDS = ("alpha", "beta", "gamma", "delta", "value", "return", "import", "class", "result")
-
-
-class Check(NamedTuple):
-    """One target: what was measured, and whether it is met."""
-
-    name: str
-    measured: str
-    target: str
-    met: bool
 
 
 def make_files(folder: Path, count: int) -> None:
@@ -248,11 +239,7 @@ def main() -> int:
         checks = compare(context, options.rounds)
         with web_server(folder) as site:
             checks += measure_stalls(context, options.rounds, site)
-    print()
-    for check in checks:
-        mark = "ok  " if check.met else "MISS"
-        print(f"{mark} {check.name:<24} {check.measured:>8}   {check.target}")
-    return 0 if all(check.met for check in checks) else 1
+    return verdict(checks)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,8 @@ from shutil import rmtree
 from threading import Thread
 from typing import Any
 
-from benchmarks.tools import Check, batch, fill, runner_of
+from benchmarks.checks import Check, verdict
+from benchmarks.tools import batch, fill, runner_of
 from engine.vocabulary.tools import JsonObject
 from orchestration.settings.model import ToolSettings
 from orchestration.tools.catalogue import builtin_tools
@@ -97,6 +98,8 @@ def stall_calls(folder: Path, page: str) -> tuple[tuple[str, str, JsonObject], .
             {"ops": [{"pat": "print($A)", "out": "show($A)"}], "paths": ["code"]},
         ),
         ("write of 1.3 MB", "write", {"path": "new.txt", "content": text[: len(text) // 4]}),
+        ("write of 1 M characters", "write", {"path": "wide.txt", "content": "ä" * 1_000_000}),
+        ("19,000 values, refused", "edit", {"path": "edited.txt", "edits": [1] * 19_000}),
         ("edit of 5 MB", "edit", {"path": "edited.txt", "edits": [last]}),
         ("hash-line edit of 5 MB", "edit", {"input": tagged}),
         ("patch of 5 MB", "apply_patch", {"input": patch}),
@@ -144,7 +147,8 @@ async def measure(folder: Path) -> list[Check]:
         calls = stall_calls(folder, page)
         for _, tool_name, arguments in calls:  # what is imported late is imported now
             await runner.execute_batch(batch("warm", [(tool_name, arguments)]))
-        (folder / "new.txt").unlink()
+        for made in ("new.txt", "wide.txt"):
+            (folder / made).unlink()
         rmtree(folder / "code")
         fill_for_stalls(folder)
         for name, tool_name, arguments in calls:
@@ -170,11 +174,7 @@ def main() -> int:
         folder.mkdir()
         fill(folder, FILES)
         checks = asyncio.run(measure(folder))
-    print()
-    for check in checks:
-        mark = "ok  " if check.met else "MISS"
-        print(f"{mark} {check.name:<32} {check.measured:>8}   {check.target}")
-    return 0 if all(check.met for check in checks) else 1
+    return verdict(checks)
 
 
 if __name__ == "__main__":

@@ -19,10 +19,10 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from benchmarks.checks import Check, verdict
 from engine.graph.workflow import RetryPolicy
 from engine.run.approval_policy import Verdict, call_digest, decide, tier_of_call
 from engine.run.plan_mode import denial
@@ -63,15 +63,6 @@ POLICY_CALLS: tuple[tuple[str, str, JsonObject], ...] = (
     ("a plain command", "bash", {"command": "ls -la src"}),
     ("a chain of commands", "bash", {"command": "cd src && python -m pytest -q | tail -3"}),
 )
-
-
-class Check(NamedTuple):
-    """One target: what was measured, and whether it is met."""
-
-    name: str
-    measured: str
-    target: str
-    met: bool
 
 
 def ignore(event: RunEvent) -> None:
@@ -271,11 +262,7 @@ def main() -> int:
         folder.mkdir()
         fill(folder, options.files)
         checks = [*measure_policy(), *asyncio.run(measure(folder, options.rounds))]
-    print()
-    for check in checks:
-        mark = "ok  " if check.met else "MISS"
-        print(f"{mark} {check.name:<32} {check.measured:>8}   {check.target}")
-    return 0 if all(check.met for check in checks) else 1
+    return verdict(checks)
 
 
 if __name__ == "__main__":
