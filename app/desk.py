@@ -80,6 +80,11 @@ class Desk(QObject):
         self.panels.clear()
         self._bar = None
 
+    def look_as_before(self) -> None:
+        """Look at what was in view the last time, once there is something to look at."""
+        self.canvas.look_at(self.remembered)
+        self.remembered = ""
+
     def looking_at(self) -> str:
         """What is in view, as text for the next start."""
         return self.remembered or self.canvas.looking_at()

@@ -56,10 +56,10 @@ class Desks(QStackedWidget):
         """Every desk, in the order of the tabs."""
         return tuple(self._desks)
 
-    def add(self, document: WorkflowDocument) -> Desk:
-        """Put a desk for this document behind the one in front."""
+    def add(self, document: WorkflowDocument, at: int | None = None) -> Desk:
+        """Have a desk for this document; without a place it comes after the one in front."""
         desk = Desk(document, self._theme, self)
-        self.take_in(desk)
+        self.take_in(desk, at)
         return desk
 
     def take_in(self, desk: Desk, at: int | None = None) -> None:

@@ -16,7 +16,7 @@ from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
 
-from PySide6.QtCore import QEventLoop
+from PySide6.QtCore import QEventLoop, QObject
 from PySide6.QtWidgets import QApplication
 
 from app.kit.garbage import UiThreadGarbage
@@ -32,7 +32,14 @@ _FIRST_FRAME_S = 3.0
 
 
 class Work(Protocol):
-    """What goes on behind a window."""
+    """What goes on behind the windows."""
+
+    @property
+    def windows(self) -> list[MainWindow]:
+        """All of them."""
+
+    def on_end(self, wish: Callable[[], None]) -> None:
+        """Call `wish` when the person wants to end the program."""
 
     async def agrees_to_close(self) -> bool:
         """Ask the person, where closing would end something."""
@@ -165,14 +172,18 @@ class _Life:
         self._window = window
         self._failures = failures
         self._work: Work | None = None
-        self._interrupts = Interrupts(window)
+        self._interrupts = Interrupts(QApplication.instance() or window)
+        self._windows = [window]
 
     async def live(self, start_work: Callable[[MainWindow], Awaitable[Work]]) -> int:
         """Start the work, wait for the wish to close, and close in order."""
         import asyncio
 
         wished = asyncio.Event()
-        self._window.close_requested.connect(wished.set)
+        early = [
+            signal.connect(wished.set)
+            for signal in (self._window.close_requested, self._window.quit_requested)
+        ]
         self._interrupts.came.connect(wished.set)
         starting = asyncio.ensure_future(start_work(self._window))
         closing = asyncio.ensure_future(wished.wait())
@@ -182,6 +193,9 @@ class _Life:
         finally:
             if self._work is None:
                 closing.cancel()
+        for connection in early:
+            QObject.disconnect(connection)
+        work.on_end(wished.set)
         self._failures.tell = work.report
         # What start-up has made stays: the collector need not look at it again.
         gc.freeze()
@@ -193,9 +207,12 @@ class _Life:
         return 128 + self._interrupts.number if self._interrupts.number else 0
 
     async def close(self) -> None:
-        """Remember the window and end what is behind it."""
-        self._window.remember()
-        self._window.hide()
+        """Remember the windows and end what is behind them."""
+        if self._work is not None:
+            self._windows = list(self._work.windows)
+        for window in self._windows:
+            window.remember()
+            window.hide()
         if self._work is not None:
             await self._work.close()
             self._work = None
@@ -204,5 +221,6 @@ class _Life:
     def end(self) -> None:
         """Give back what belongs to the process."""
         self._interrupts.close()
-        self._window.deleteLater()
+        for window in self._windows:
+            window.deleteLater()
         QApplication.processEvents()

@@ -22,13 +22,19 @@ def first_window(path: Path | None, data_dir: Path | None) -> MainWindow:
 
     Needs an application object. The full model is read later, by the workbench.
     """
-    return window_with(path, WindowState(state_folder(data_dir)))
+    state = WindowState(state_folder(data_dir))
+    return window_with(path, state.of_window(state.windows()[0]))
 
 
-def window_with(path: Path | None, state: WindowState) -> MainWindow:
-    """The same with a given memory."""
+def window_with(
+    path: Path | None, state: WindowState, beside: MainWindow | None = None
+) -> MainWindow:
+    """The same with a given memory, perhaps `beside` a window that is there already."""
     document = WorkflowDocument()
-    file = path or _last_or_example(state)
+    tabs, front = state.tabs()
+    file = path or (tabs[front][0] if tabs else None)
+    if file is None and beside is None:
+        file = _last_or_example(state)
     if file is not None:
         file = file.absolute()
         try:
@@ -36,8 +42,9 @@ def window_with(path: Path | None, state: WindowState) -> MainWindow:
         except (OSError, SketchError):
             # Reading it in full will say what is wrong, in a sentence.
             document.path = file
-    window = MainWindow(document, state)
-    document.setParent(window)
+    window = MainWindow(document, state, beside.theme if beside is not None else None)
+    window.desks.front.remembered = dict(tabs).get(file, "") if file is not None else ""
+    window.desks.front.look_as_before()
     return window
 
 

@@ -12,7 +12,7 @@ from orchestration.errors import UserError
 if TYPE_CHECKING:
     from app.event_loop import Work
     from app.main_window import MainWindow
-    from app.workbench import Workbench
+    from app.program import Program
     from orchestration.backend import Backend
 
 
@@ -40,16 +40,16 @@ async def work_behind(window: MainWindow, data_dir: Path | None) -> Work:
     import asyncio
 
     window.furnish()
-    workbench_class, open_backend = await asyncio.to_thread(_load)
+    program_class, open_backend = await asyncio.to_thread(_load)
     try:
         backend = open_backend(data_dir)
     except UserError as error:
         window.toasts.show_error(str(error))
         return WindowAlone(window)
-    workbench = workbench_class(window, backend)
-    workbench.begin(window.document.path)
-    workbench.lookups.tour.begin_once()
-    return workbench
+    program = program_class(window, backend)
+    program.begin()
+    program.workbenches[0].lookups.tour.begin_once()
+    return program
 
 
 class WindowAlone:
@@ -57,6 +57,12 @@ class WindowAlone:
 
     def __init__(self, window: MainWindow) -> None:
         self._window = window
+        self.windows = [window]
+
+    def on_end(self, wish: Callable[[], None]) -> None:
+        """Call `wish` when the person wants to end the program."""
+        self._window.close_requested.connect(wish)
+        self._window.quit_requested.connect(wish)
 
     async def agrees_to_close(self) -> bool:
         """There is nothing to lose."""
@@ -70,9 +76,9 @@ class WindowAlone:
         self._window.toasts.show_error(f"Something unexpected happened: {error}")
 
 
-def _load() -> tuple[type[Workbench], Callable[[Path | None], Backend]]:
+def _load() -> tuple[type[Program], Callable[[Path | None], Backend]]:
     """Imported here, after the first frame: together they take longer than the frame itself."""
-    from app.workbench import Workbench
+    from app.program import Program
     from orchestration.composition import open_backend
 
-    return Workbench, open_backend
+    return Program, open_backend

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from app.inspector.panel import InspectorPanel
     from app.kit.toasts import Toasts
     from app.sidebar import Sidebar
+    from app.tab_bar import TabLook, TabStrip
     from app.top_bar import TopBar
     from app.waiting_list import WaitingList
 
@@ -55,12 +56,14 @@ class MainWindow(QMainWindow):
         wished: Id of an action that is about runs or files, not about this window's look.
         file_dropped: Path of a file that was let go over the window.
         close_requested: The person wants to close the window.
+        quit_requested: The person wants to end the program.
         inspector_opened: The inspector was not there a moment ago.
     """
 
     wished = Signal(str)
     file_dropped = Signal(object)
     close_requested = Signal()
+    quit_requested = Signal()
     inspector_opened = Signal()
 
     actions_: Actions
@@ -70,12 +73,19 @@ class MainWindow(QMainWindow):
     inspector: InspectorPanel
     toasts: Toasts
     waiting_list: WaitingList
+    tab_strip: TabStrip
 
-    def __init__(self, document: WorkflowDocument, state: WindowState) -> None:
+    def __init__(
+        self, document: WorkflowDocument, state: WindowState, theme: Theme | None = None
+    ) -> None:
         super().__init__()
         self.state = state
-        self.theme = Theme(state.text("theme", "system"), self)
-        self.theme.set_reduced_motion(state.flag("reduced_motion", False))
+        if theme is None:
+            theme = Theme(state.text("theme", "system"), self)
+            theme.set_reduced_motion(state.flag("reduced_motion", False))
+        else:
+            theme.setParent(None)  # several windows have it in common; it stays with the last one
+        self.theme = theme
         self.desks = Desks(document, self.theme, self)
         self.is_painted = False
         self._is_furnished = False
@@ -117,6 +127,7 @@ class MainWindow(QMainWindow):
         from app.inspector.panel import InspectorPanel
         from app.kit.toasts import Toasts
         from app.sidebar import Sidebar
+        from app.tab_bar import TabStrip
         from app.top_bar import TopBar
         from app.waiting_list import WaitingList
 
@@ -129,13 +140,15 @@ class MainWindow(QMainWindow):
         rooms = self._columns
         put_into(rooms.left, self.sidebar)
         put_into(rooms.top, self.top_bar)
+        self.tab_strip = TabStrip(self.theme, self.actions_, self)
+        put_into(rooms.tabs, self.tab_strip)
         put_into(rooms.below, self.dock)
         put_into(rooms.right, self.inspector)
         self.toasts = Toasts(self.theme, self, TOP_HEIGHT + 8)
         self.waiting_list = WaitingList(self.theme, self)
         self._is_furnished = True
         self.actions_.enable({"run": False, "stop": False, "continue": False})
-        self.actions_[f"theme_{self.theme.mode}"].setChecked(True)
+        self._check_theme()
         self.actions_["reduced_motion"].setChecked(self.state.flag("reduced_motion", False))
         self.actions_["minimap"].setChecked(self.state.flag("minimap", True))
         self._furnish_front()
@@ -148,7 +161,20 @@ class MainWindow(QMainWindow):
         desks.front_changed.connect(self._on_front_changed)
         for change in (desks.replaced, desks.edited, desks.renamed, desks.undo_changed):
             change.connect(self._show_title)
+        self.theme.changed.connect(self._check_theme)
         self._show_title()
+
+    def show_tabs(self, looks: Sequence[TabLook], front: int) -> None:
+        """Show what is open; one workflow alone needs no tab."""
+        self._columns.tabs.setVisible(len(looks) > 1)
+        self.tab_strip.show_tabs(looks, front)
+
+    def remember_tabs(self) -> None:
+        """Keep what is open for the next start."""
+        desks = [desk for desk in self.desks.all if desk.document.path is not None]
+        front = desks.index(self.desks.front) if self.desks.front in desks else 0
+        tabs = [(desk.document.path, desk.looking_at()) for desk in desks if desk.document.path]
+        self.state.keep_tabs(tabs, front)
 
     def remember(self) -> None:
         """Keep sizes and switches for the next start."""
@@ -158,7 +184,7 @@ class MainWindow(QMainWindow):
         state.put("sidebar", self._sidebar_wanted)
         state.put("dock_folded", self._dock_folded)
         state.put("inspector", self._inspector_wanted)
-        state.put("looking_at", self.canvas.looking_at())
+        self.remember_tabs()
         state.save()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -204,11 +230,11 @@ class MainWindow(QMainWindow):
         self._right.setVisible(self._inspector_wanted)
         self._fold_dock(self._dock_folded)
         self._show_sidebar()
-        self.canvas.look_at(self.state.text("looking_at"))
+        self._columns.tabs.setVisible(len(self.state.tabs()[0]) > 1)
 
     def _own_handlers(self) -> dict[str, Callable[[], None]]:
         return {
-            "quit": self.close_requested.emit,
+            "quit": self.quit_requested.emit,
             "waiting": self._toggle_waiting,
             "composer": self._go_to_composer,
             "sidebar": self._toggle_sidebar,
@@ -327,6 +353,9 @@ class MainWindow(QMainWindow):
 
     def _zoom_reset(self) -> None:
         self.canvas.glide_by(1.0 / self.canvas.scale_now)
+
+    def _check_theme(self) -> None:
+        self.actions_[f"theme_{self.theme.mode}"].setChecked(True)
 
     def _set_theme(self) -> None:
         for mode in ("system", "light", "dark"):

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from PySide6.QtCore import QObject, Signal
 
@@ -14,69 +13,71 @@ from app.canvas.run_overlay import RunOverlay
 from app.chat.addressing import IDLE_FACTS, address_for
 from app.chat.composer import Address
 from app.chat.transcript_model import TranscriptModel
+from app.common import Common
 from app.first_window import EXAMPLE
 from app.kit.formats import duration_text, plural, usage_texts
 from app.main_window import MainWindow
+from app.open_workflow import OpenWorkflow, ReadyState
 from app.run_session import RunSession, ShownRun
 from app.sidebar import WorkflowEntry
 from app.theme.statuses import WORKING
 from orchestration.runs.view_values import RunStatus
 
-DEMO_SENTENCE = "Demo model: runs on your computer, makes things up"
 _MOST_NAMED = 3
-
-
-class ReadyState(NamedTuple):
-    """Whether the open workflow can run: `state` as the chip shows it."""
-
-    state: str
-    sentence: str
-
-
-CHECKING = ReadyState("checking", "Getting ready…")
-NOTHING_OPEN = ReadyState("empty", "No workflow is open")
 _REPLAYING = Address("none", placeholder="This is a replay. Resume the run to go on with it.")
 
 
 class Presenter(QObject):
-    """Shows one document with its run, if it has one, and what waits in all runs.
-
-    Attributes:
-        session: The run of the open document, the last one if it is over, or one to look at again.
-        ready: Whether the open document can run.
-        is_starting: A run is being prepared.
+    """Shows the tab in front with its run, if it has one, and what waits in all runs.
 
     Signals:
-        refreshed: The window is in line; the sessions of every run that was shown.
+        refreshed: The window is in line; the sessions of every run that there is.
         ticked: Another second has passed for what is at work.
     """
 
     refreshed = Signal(object)
     ticked = Signal()
 
-    def __init__(self, window: MainWindow) -> None:
+    def __init__(
+        self, window: MainWindow, common: Common, front: Callable[[], OpenWorkflow]
+    ) -> None:
+        """Show in `window` what `front` gives."""
         super().__init__(window)
         self._window = window
+        self._common = common
+        self._front = front
         self._chat = window.dock.chat
         self._overlay = RunOverlay(window.scene, self)
         self._overlay.ticked.connect(self._show_activity)
         self._overlay.ticked.connect(self.ticked)
         self._shown_model: TranscriptModel | None = None
-        self.session: ShownRun | None = None
-        self.draft = TranscriptModel(self)
-        self.ready = CHECKING
-        self.is_starting = False
 
-    def refresh(self, sessions: Iterable[RunSession]) -> None:
+    @property
+    def session(self) -> ShownRun | None:
+        """The run that is shown."""
+        return self._front().session
+
+    @property
+    def ready(self) -> ReadyState:
+        """Whether the workflow in front can run."""
+        return self._front().ready
+
+    @property
+    def is_starting(self) -> bool:
+        """Whether a run of it is being prepared."""
+        return self._front().is_starting
+
+    def refresh(self) -> None:
         """Bring the whole window in line."""
-        all_sessions = list(sessions)
+        all_sessions = self._common.runs.sessions
         session = self.session
         view = session.view if session is not None else None
         active = session is not None and session.is_active
-        model = session.model if session is not None else self.draft
+        model = session.model if session is not None else self._front().draft
         if model is not self._shown_model:
             self._shown_model = model
             self._chat.show_model(model)
+        self._overlay.look_at(self._window.scene)
         self._overlay.show_view(view, session.moment if session is not None else None)
         self._window.dock.trace.follow(view.trace if view is not None else ())
         self._window.top_bar.show_running(active)
@@ -95,6 +96,7 @@ class Presenter(QObject):
         )
         self._show_run_tip(can_run)
         self._window.top_bar.chip.show_state(*self.ready)
+        self._window.top_bar.show_save_state(*self._front().saving.state)
         self.show_address()
         self._show_activity()
         waiting = [entry for each in all_sessions for entry in each.waiting()]
@@ -164,6 +166,9 @@ class Presenter(QObject):
         known = dict(example_workflows())
         for path, name in self._window.state.recent():
             known[path] = name or known.get(path, path.stem)
+        for each in self._common.opened:
+            if each.document.path is not None and each.document.graph.name:
+                known[each.document.path] = each.document.graph.name
         document = self._window.document
         if document.path is not None:
             known[document.path] = document.graph.name or document.path.stem

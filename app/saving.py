@@ -12,11 +12,11 @@ from uuid import uuid4
 from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
 
 from app.canvas.snapshot import Snapshot
+from app.desk import Desk
+from app.difference_text import told_differences
 from app.kit.dialogs import choose, choose_new_file, confirm
-from app.kit.formats import plural
 from app.kit.tasks import Tasks
 from app.main_window import MainWindow
-from engine.graph.difference import differences
 from engine.graph.edits import with_workflow_id
 from engine.graph.serialization import WorkflowFormatError, dump_workflow, load_workflow
 from engine.graph.workflow import Workflow
@@ -25,33 +25,38 @@ from orchestration.workflow_catalog import is_example, open_workflow, save_workf
 from orchestration.workflow_swaps import Swap, SwapStore, digest_of, swap_key
 
 _SETTLE_MS = 150
-_MOST_TOLD = 6
 SUFFIX = ".workflow.json"
 
 
 class Saving(QObject):
-    """The file behind one window's document.
+    """The file behind the document of one desk.
+
+    Attributes:
+        state: `saved`, `edited`, `saving` or `empty`, and what that means in a few words.
+        is_taken: Tells whether a file is open in another tab.
 
     Signals:
-        state_changed: `saved`, `edited`, `saving` or `empty`, and what that means in a few words.
+        state_changed: `state` is another one.
         reopened: The document was read anew, or has another path; has the path.
     """
 
-    state_changed = Signal(str, str)
+    state_changed = Signal()
     reopened = Signal(object)
 
-    def __init__(self, window: MainWindow, tasks: Tasks, swaps: SwapStore, workflows: Path) -> None:
+    def __init__(self, desk: Desk, tasks: Tasks, swaps: SwapStore, workflows: Path) -> None:
         """Begin.
 
         Args:
-            window: Whose document it is.
+            desk: Whose document it is.
             tasks: What runs the work.
             swaps: Where unsaved edits are kept.
             workflows: The folder that new files are put into by default.
         """
-        super().__init__(window)
-        self._window = window
-        self._document = window.document
+        super().__init__(desk)
+        self._desk = desk
+        self._document = desk.document
+        self.state = ("empty", "")
+        self.is_taken: Callable[[Path], bool] = lambda path: False
         self._tasks = tasks
         self._swaps = swaps
         self._workflows = workflows
@@ -74,15 +79,33 @@ class Saving(QObject):
         self._document.renamed.connect(self._tell)
 
     @property
+    def _window(self) -> MainWindow:
+        window = self._desk.canvas.window()
+        assert isinstance(window, MainWindow)
+        return window
+
+    @property
+    def is_untouched(self) -> bool:
+        """Whether it is an example that nobody has changed."""
+        path, document = self._document.path, self._document
+        return path is not None and is_example(path) and not document.undo_stack.count()
+
+    @property
+    def has_edits(self) -> bool:
+        """Whether there is something that would be lost."""
+        return self._document.is_changed and self._document.workflow is not None
+
+    @property
+    def asks_where(self) -> bool:
+        """Whether saving has to ask for a file."""
+        path = self._document.path
+        return path is None or is_example(path)
+
+    @property
     def key(self) -> str:
         """The name under which this document's unsaved edits are kept."""
         path = self._document.path
         return self._untitled if path is None else swap_key(path)
-
-    @property
-    def is_foreign(self) -> bool:
-        """Whether somebody else has changed the file while there are edits here."""
-        return self._is_foreign
 
     def act(self, action_id: str) -> bool:
         """Do what an action asks for; tells whether it is one of saving."""
@@ -96,13 +119,12 @@ class Saving(QObject):
         self._tasks.spawn(self._told(work[action_id]()), action_id)
         return True
 
-    async def opened(self, path: Path, base: str) -> None:
-        """The document was read from a file with this digest; offer what was not saved."""
+    def took(self, path: Path, base: str) -> None:
+        """The document was read from a file with this digest."""
         self._base = base
         self._is_foreign = False
         self._watch(path)
         self._tell()
-        await self._offer_recovery(path)
 
     async def save(self) -> bool:
         """Write the file; one that others have changed is not overwritten unasked.
@@ -113,7 +135,7 @@ class Saving(QObject):
         path, workflow = self._document.path, self._document.workflow
         if workflow is None or self._is_saving:
             return False
-        if path is None or is_example(path):
+        if self.asks_where or path is None:
             return await self.save_as()
         on_disk = await asyncio.to_thread(file_digest, path)
         if on_disk not in ("", self._base) and not await self._settle_conflict(path):
@@ -136,6 +158,8 @@ class Saving(QObject):
         path = await choose_new_file(self._window, "Save Workflow As", folder / file)
         if path is None:
             return False
+        if path != before and self.is_taken(path):
+            raise UserError(f"{path.name} is open in another tab; choose another name")
         key = self.key
         if before is not None and path != before:
             # Two files with one id would share their runs.
@@ -164,10 +188,10 @@ class Saving(QObject):
         await self._read_again(path)
 
     async def may_be_left(self) -> bool:
-        """Whether another workflow may take this one's place: unsaved edits are asked about."""
+        """Whether the document may be closed: unsaved edits are asked about."""
         await self.flush()
         document = self._document
-        if not document.is_changed or document.workflow is None:
+        if not self.has_edits:
             return True
         answer = await choose(
             self._window,
@@ -178,9 +202,14 @@ class Saving(QObject):
         if answer == "Save":
             return await self.save()
         if answer == "Don't Save":
-            await asyncio.to_thread(self._swaps.drop, self.key)
+            await self.forget_edits()
             return True
         return False
+
+    async def forget_edits(self) -> None:
+        """Keep what was not saved no longer."""
+        await self.flush()
+        await asyncio.to_thread(self._swaps.drop, self.key)
 
     async def close(self) -> None:
         """Look at the disk no longer; what was edited last is written before."""
@@ -223,7 +252,7 @@ class Saving(QObject):
         mine = self._document.workflow
         assert mine is not None
         try:
-            told = await asyncio.to_thread(lambda: _told_differences(open_workflow(path), mine))
+            told = await asyncio.to_thread(lambda: told_differences(open_workflow(path), mine))
         except UserError as error:
             told = str(error)
         answer = await choose(
@@ -248,7 +277,8 @@ class Saving(QObject):
         self._watch(path)
         self.reopened.emit(path)
 
-    async def _offer_recovery(self, path: Path) -> None:
+    async def offer_recovery(self, path: Path) -> None:
+        """Offer the edits that were not saved the last time, if there are any."""
         swap = await asyncio.to_thread(self._swaps.find, swap_key(path))
         saved = self._document.workflow
         if swap is None or saved is None:
@@ -266,7 +296,7 @@ class Saving(QObject):
             self._window,
             "Recover unsaved edits?",
             f"“{saved.name}” was edited until {when} and not saved:\n"
-            f"{_told_differences(saved, kept)}{since}",
+            f"{told_differences(saved, kept)}{since}",
             "Recover",
             "Discard",
         ):
@@ -335,19 +365,24 @@ class Saving(QObject):
             )
 
     def _tell(self) -> None:
+        state = self._state()
+        if state != self.state:
+            self.state = state
+            self.state_changed.emit()
+
+    def _state(self) -> tuple[str, str]:
         document = self._document
         if document.workflow is None:
-            self.state_changed.emit("empty", "")
-        elif self._is_saving:
-            self.state_changed.emit("saving", "Saving…")
-        elif self._is_foreign:
-            self.state_changed.emit("edited", "Changed on disk")
-        elif document.is_changed:
-            self.state_changed.emit("edited", "Edited")
-        elif document.path is not None and is_example(document.path):
-            self.state_changed.emit("saved", "Example")
-        else:
-            self.state_changed.emit("saved", "Saved")
+            return "empty", ""
+        if self._is_saving:
+            return "saving", "Saving…"
+        if self._is_foreign:
+            return "edited", "Changed on disk"
+        if document.is_changed:
+            return "edited", "Edited"
+        if document.path is not None and is_example(document.path):
+            return "saved", "Example"
+        return "saved", "Saved"
 
 
 def file_digest(path: Path) -> str:
@@ -361,13 +396,3 @@ def file_digest(path: Path) -> str:
 def _save(workflow: Workflow, path: Path) -> str:
     save_workflow(workflow, path)
     return file_digest(path)
-
-
-def _told_differences(before: Workflow, after: Workflow) -> str:
-    found = [each.sentence for each in differences(before, after)]
-    if not found:
-        return "• only where things are on the canvas"
-    shown = [f"• {sentence}" for sentence in found[:_MOST_TOLD]]
-    if len(found) > _MOST_TOLD:
-        shown.append(f"… and {plural(len(found) - _MOST_TOLD, 'more difference')}")
-    return "\n".join(shown)

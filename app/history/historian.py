@@ -10,6 +10,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer
 
+from app.common import Common
 from app.history.fork_dialog import ask_for_fork
 from app.history.fork_points import fork_nodes
 from app.history.replay_session import ReplaySession
@@ -17,10 +18,12 @@ from app.history.run_dialogs import ask_for_tidying, choose_export, choose_impor
 from app.history.run_table_model import PAGE
 from app.kit.dialogs import confirm
 from app.kit.formats import plural
+from app.history.run_trouble import RunTrouble
 from app.main_window import MainWindow
+from app.open_workflow import OpenWorkflow
+from app.opening import Opening
 from app.run_session import ShownRun
 from engine.graph.workflow import Workflow
-from orchestration.backend import Backend
 from orchestration.errors import UserError
 from orchestration.runs.run_view import RunView
 from orchestration.runs.stored import RunQuery, StoredRun
@@ -37,28 +40,26 @@ class Historian(QObject):
     def __init__(
         self,
         window: MainWindow,
-        backend: Backend,
+        common: Common,
         do: Do,
-        open_workflow: Callable[[Path], Awaitable[None]],
-        follow: Callable[[str, Path, Workflow], None],
-        show_run: Callable[[ShownRun | None], None],
+        opening: Opening,
+        show_run: Callable[[OpenWorkflow, ShownRun | None], None],
     ) -> None:
         """Listen to the window.
 
         Args:
             window: whose history it is.
-            backend: keeps the runs.
+            common: has the backend, which keeps the runs.
             do: starts work and says what it refuses.
-            open_workflow: opens a file.
-            follow: shows a run that has begun to go on.
+            opening: opens files and knows what is in front.
             show_run: shows a run that is looked at, or with `None` what was shown before.
         """
         super().__init__(window)
         self._window = window
-        self._backend = backend
+        self._common = common
+        self._backend = common.backend
         self._do = do
-        self._open_workflow = open_workflow
-        self._follow = follow
+        self._opening = opening
         self._show_run = show_run
         self._panel = window.dock.history
         self._list = self._panel.runs
@@ -66,12 +67,19 @@ class Historian(QObject):
         self._generation = 0
         self._known: tuple[tuple[str, str], ...] = ()
         self._is_closed = False
-        self.replay: ReplaySession | None = None
+        self._on_bar: ReplaySession | None = None
+        self.trouble = RunTrouble(window, common.backend, do, self._read)
         self._settle = QTimer(self)
         self._settle.setSingleShot(True)
         self._settle.setInterval(_SETTLE_MS)
         self._settle.timeout.connect(self.refresh)
         self._connect()
+
+    @property
+    def replay(self) -> ReplaySession | None:
+        """The run that is looked at in the tab in front."""
+        session = self._opening.front.session
+        return session if isinstance(session, ReplaySession) else None
 
     def begin(self) -> None:
         """Offer what was cut off the last time."""
@@ -92,21 +100,23 @@ class Historian(QObject):
         if not self._is_closed and self._window.dock.tab == HISTORY:
             self._do(self._read(), "list the runs")
 
-    def notice(self, sessions: Iterable[ShownRun], shown: ShownRun | None) -> None:
-        """Follow what goes on: the list shows it soon, and another run ends a replay."""
+    def notice(self, sessions: Iterable[ShownRun]) -> None:
+        """Follow what goes on: the list shows it soon, the bar belongs to the replay in front."""
         known = tuple((each.run_id, str(each.view.status)) for each in sessions)
         if known != self._known:
             self._known = known
             self._settle.start()
-        if self.replay is not None and shown is not self.replay:
-            self._end_replay()
+        self.trouble.notice(self._opening.front.session)
+        if self.replay is not self._on_bar:
+            self._on_bar = self.replay
+            self._bar.show_session(self._on_bar)
 
     def close(self) -> None:
         """Ask for nothing any more."""
         self._is_closed = True
         self._settle.stop()
         self._list.stop()
-        self._end_replay()
+        self._bar.show_session(None)
 
     def _connect(self) -> None:
         dock, bar = self._window.dock, self._bar
@@ -140,7 +150,8 @@ class Historian(QObject):
         model, limit = self._list.model, max(PAGE, self._list.model.rowCount())
         try:
             runs = await self._backend.runs(self._query(limit))
-        except UserError:
+        except UserError as error:
+            self.trouble.hear(error)
             self._list.show_empty_text("The stored runs cannot be read.")
             raise
         if generation != self._generation or self._is_closed:
@@ -248,9 +259,9 @@ class Historian(QObject):
         self._do(self._resume(run), "resume a run")
 
     async def _resume(self, run: StoredRun) -> None:
-        path, workflow = await self._at_home(run)
+        work, path, workflow = await self._at_home(run)
         run_id = await self._backend.resume_run(run.run_id)
-        self._went_on(run_id, path, workflow)
+        self._went_on(work, run_id, path, workflow)
         self._window.dock.interrupted_bar.forget(run.run_id)
 
     async def _fork(self, run: StoredRun, seq: int | None = None) -> None:
@@ -259,37 +270,42 @@ class Historian(QObject):
         wish = await ask_for_fork(run.name, nodes, seq, self._window.theme, self._window)
         if wish is None:
             return
-        path, workflow = await self._at_home(run)
+        work, path, workflow = await self._at_home(run)
         run_id = await self._backend.fork_run(
             run.run_id, node_id=wish.node_id, turn=wish.turn, seq=wish.seq, changes=wish.changes
         )
-        self._went_on(run_id, path, workflow)
+        self._went_on(work, run_id, path, workflow)
 
-    def _went_on(self, run_id: str, path: Path, workflow: Workflow) -> None:
-        self._end_replay()
-        self._follow(run_id, path, workflow)
+    def _went_on(self, work: OpenWorkflow, run_id: str, path: Path, workflow: Workflow) -> None:
+        self._show_run(work, None)
+        self._common.runs.follow(run_id, path, workflow)
         self._window.dock.show_tab(CHAT)
 
-    async def _at_home(self, run: StoredRun) -> tuple[Path, Workflow]:
-        """Open the run's workflow, unless it is open already; give its file and itself.
+    async def _at_home(self, run: StoredRun) -> tuple[OpenWorkflow, Path, Workflow]:
+        """Show the run's workflow; give its tab, its file and itself.
 
         Raises:
-            UserError: it is nowhere to be found, or another one stayed open.
+            UserError: it is nowhere to be found, or in another window.
         """
-        document = self._window.document
-        if document.workflow is None or document.workflow.id != run.workflow_id:
+        work = self._common.find_workflow(run.workflow_id)
+        if work is None:
             path = await asyncio.to_thread(self._file_of, run.workflow_id)
             if path is None:
                 raise UserError(
                     f"the workflow '{run.workflow_name}' of this run is not in the library; "
                     "open its file, then try again"
                 )
-            await self._open_workflow(path)
+            work = await self._opening.open(path)
+        else:
+            work.come_to_front()
+        document = work.document
+        if work not in self._opening.all:
+            raise UserError(
+                f"'{run.workflow_name}' is open in another window; look at the run there"
+            )
         if document.path is None or document.workflow is None:
-            raise UserError("no workflow is open; open the one of the run, then try again")
-        if document.workflow.id != run.workflow_id:
-            raise UserError(f"'{run.workflow_name}' was not opened, so the run stays as it is")
-        return document.path, document.workflow
+            raise UserError(f"'{run.workflow_name}' could not be opened; try again")
+        return work, document.path, document.workflow
 
     def _file_of(self, workflow_id: str) -> Path | None:
         catalogue = self._backend.library.catalogue()
@@ -305,19 +321,16 @@ class Historian(QObject):
         return None
 
     async def _replay(self, run: StoredRun) -> None:
-        path, workflow = await self._at_home(run)
+        work, path, workflow = await self._at_home(run)
         view = await self._backend.replay(run.run_id)
         records = await self._backend.stored_events(run.run_id)
         look_at = partial(self._look_at, run.run_id)
-        session = ReplaySession(run, path, workflow, view, records, look_at, self)
+        session = ReplaySession(run, path, workflow, view, records, look_at, work)
         session.wish_to_move = partial(self._move, session)
         await session.show_end()
-        self._end_replay()
-        self.replay = session
-        session.advanced.connect(self._on_advanced)
-        self._show_run(session)
+        session.advanced.connect(work.changed)
+        self._show_run(work, session)
         self._window.dock.show_tab(CHAT)
-        self._bar.show_session(session)
 
     async def _look_at(self, run_id: str, until: int) -> RunView:
         return await self._backend.replay(run_id, until)
@@ -325,21 +338,9 @@ class Historian(QObject):
     def _move(self, session: ReplaySession) -> None:
         self._do(session.move(), "move through a replay")
 
-    def _on_advanced(self) -> None:
-        if self.replay is not None:
-            self._show_run(self.replay)
-
     def _leave_replay(self) -> None:
         if self.replay is not None:
-            self._end_replay()
-            self._show_run(None)
-
-    def _end_replay(self) -> None:
-        replay, self.replay = self.replay, None
-        if replay is not None:
-            replay.close()
-            self._bar.show_session(None)
-            replay.deleteLater()
+            self._show_run(self._opening.front, None)
 
     def _resume_replayed(self) -> None:
         if self.replay is not None:
@@ -353,7 +354,11 @@ class Historian(QObject):
             self._do(self._fork(replay.run, seq), "fork a run")
 
     async def _offer_interrupted(self) -> None:
-        runs = await self._backend.interrupted_runs()
+        try:
+            runs = await self._backend.interrupted_runs()
+        except UserError as error:
+            self.trouble.hear(error)
+            raise
         if not self._is_closed:
             self._window.dock.interrupted_bar.offer(runs)
 

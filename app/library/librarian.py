@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
 
+from app.common import Common
 from app.editing import Editing
 from app.kit.dialogs import choose_file, choose_folder, choose_new_file
 from app.library.agent_editor import AgentEditor
 from app.library.menus import Offer, offers
 from app.library.rows import Row
 from app.main_window import MainWindow
-from app.saving import Saving
 from engine.graph.edits import rename_workflow
-from orchestration.backend import Backend
 from orchestration.errors import UserError
 from orchestration.library.agent_shape import agent_from, new_agent
 from orchestration.library.entries import Catalogue, Removed
@@ -38,33 +37,30 @@ class Librarian(QObject):
 
     Signals:
         opened: Path of a workflow to open.
-        closed: The open workflow was deleted.
+        closed: Path of a workflow that was deleted.
         compared: Path of a workflow to compare the open one with.
     """
 
     opened = Signal(object)
-    closed = Signal()
+    closed = Signal(object)
     compared = Signal(object)
 
     def __init__(
         self,
         window: MainWindow,
-        backend: Backend,
+        common: Common,
         editing: Editing,
-        saving: Saving,
         do: Do,
-        is_running: Callable[[Path], bool],
     ) -> None:
-        """Listen; `do` starts work and says what it refuses, `is_running` knows of runs."""
+        """Listen; `do` starts work and says what it refuses."""
         super().__init__(window)
         self._window = window
-        self._library = backend.library
+        self._common = common
+        self._library = common.backend.library
         self._sidebar = window.sidebar
         self._list = window.sidebar.library
         self._editing = editing
-        self._saving = saving
         self._do = do
-        self._is_running = is_running
         self._told: tuple[str, ...] = ()
         self._is_closed = False
         self.catalogue = Catalogue()
@@ -217,21 +213,23 @@ class Librarian(QObject):
             kept = await asyncio.to_thread(library.unlink, path)
             self._window.state.forget(path)
             await self._show(str(kept))
-            if path == self._window.document.path and kept is not None:
+            if self._common.find(path) is not None and kept is not None:
+                self.closed.emit(path)
                 self.opened.emit(kept)
 
     async def _rename(self, row: Row, name: str) -> None:
-        library, document = self._library, self._window.document
+        library = self._library
+        known = self._common.find(row.path) if row.path is not None else None
         if row.kind == "agent":
             await asyncio.to_thread(library.agents.rename, _id(row), name)
         elif row.kind == "project":
             project = replace(self._project(row.project_id), name=name)
             await asyncio.to_thread(library.change_project, project)
-        elif row.path == document.path and document.workflow is not None:
-            was_saved = not document.is_changed
-            document.edit("Rename workflow", lambda workflow: rename_workflow(workflow, name))
+        elif known is not None and known.document.workflow is not None:
+            was_saved = not known.document.is_changed
+            known.document.edit("Rename workflow", lambda workflow: rename_workflow(workflow, name))
             if was_saved:
-                await self._saving.save()
+                await known.saving.save()
         elif row.path is not None:
             await asyncio.to_thread(library.rename, row.path, name)
             if row.kind == "outside":
@@ -240,8 +238,8 @@ class Librarian(QObject):
 
     async def _delete(self, row: Row) -> None:
         if row.kind == "outside" and row.path is not None:
-            if row.path == self._window.document.path:
-                raise UserError(f"{row.name} is open; open another workflow before removing it")
+            if self._common.find(row.path) is not None:
+                raise UserError(f"{row.name} is open; close its tab before removing it")
             self._window.state.forget(row.path)
         elif row.kind == "project":
             project = await asyncio.to_thread(self._library.remove_project, row.project_id)
@@ -251,13 +249,14 @@ class Librarian(QObject):
             self._offer_undo(f"“{row.name}” was deleted", removed)
         elif row.kind in ("workflow", "damaged") and row.path is not None:
             self._refuse_running(row.path, "deleted")
-            await self._saving.flush()
+            known = self._common.find(row.path)
+            if known is not None:
+                await known.saving.flush()
             removed = await asyncio.to_thread(self._library.delete, row.path)
             self._window.state.forget(row.path)
-            was_open = row.path == self._window.document.path
-            if was_open:
-                self.closed.emit()
-            self._offer_undo(f"“{row.name}” was deleted", removed, was_open=was_open)
+            if known is not None:
+                self.closed.emit(row.path)
+            self._offer_undo(f"“{row.name}” was deleted", removed, was_open=known is not None)
         await self._read()
 
     def _offer_undo(self, text: str, what: Removed | Project, *, was_open: bool = False) -> None:
@@ -377,7 +376,7 @@ class Librarian(QObject):
         raise UserError("this project is gone; it may have been removed elsewhere")
 
     def _refuse_running(self, path: Path, done: str) -> None:
-        if self._is_running(path):
+        if self._common.runs.is_active(path):
             raise UserError(f"{path.name} has a run under way; stop it before it can be {done}")
 
 

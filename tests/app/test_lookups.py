@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from app.canvas import commands
+from app.canvas.document import WorkflowDocument
 from app.find_panel import FindPanel
 from app.lookups import Lookups
 from app.tour import SEEN
@@ -24,7 +25,10 @@ class Looker:
     def __init__(self, driver: WindowDriver) -> None:
         self.driver = driver
         self.window = driver.window
-        self.document = driver.window.document
+
+    @property
+    def document(self) -> WorkflowDocument:
+        return self.window.document
 
     @property
     def lookups(self) -> Lookups:
@@ -218,9 +222,7 @@ def test_a_comparison_with_a_broken_file_is_told(
     qt_loop.run(scenario())
 
 
-def test_another_workflow_ends_the_comparison(
-    looker: Looker, qt_loop: QtLoop, tmp_path: Path
-) -> None:
+def test_a_comparison_ends_with_its_tab(looker: Looker, qt_loop: QtLoop, tmp_path: Path) -> None:
     other = write_workflow(tmp_path / "other.workflow.json", name="Other")
 
     async def scenario() -> None:
@@ -228,7 +230,7 @@ def test_another_workflow_ends_the_comparison(
         looker.lookups.compare_with(other)
         await looker.driver.settle()
         assert len(looker.lookups.diff_views()) == 1
-        looker.window.sidebar.chosen.emit(other)
+        looker.trigger("close_tab")
         await looker.driver.settle()
         assert looker.lookups.diff_views() == []
         await looker.close()
@@ -286,18 +288,14 @@ def test_the_tour_leaves_out_what_is_not_on_screen(looker: Looker, qt_loop: QtLo
 def test_an_empty_window_offers_what_to_do_next(looker: Looker, qt_loop: QtLoop) -> None:
     async def scenario() -> None:
         await looker.driver.start()
+        looker.trigger("close_tab")
+        await looker.driver.settle()
         empty = looker.lookups.empty
-        assert not empty.isVisible()
-        path = looker.driver.backend.library.create()
-        looker.window.sidebar.chosen.emit(path)
-        await looker.driver.settle()
-        looker.driver.workbench.librarian.closed.emit()
-        await looker.driver.settle()
         assert empty.isVisible()
         assert looker.window.canvas.rect().contains(empty.geometry())
         QTest.mouseClick(empty.buttons[0], Qt.MouseButton.LeftButton)
         await looker.driver.settle()
-        assert looker.window.document.graph.name == "Untitled 2"
+        assert looker.window.document.graph.name == "Untitled"
         assert not empty.isVisible()
         await looker.close()
 

@@ -9,6 +9,7 @@ import pytest
 from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMessageBox, QPushButton
 
 from app.canvas import commands
+from app.canvas.document import WorkflowDocument
 from engine.graph.serialization import load_workflow
 from orchestration.workflow_catalog import examples
 from orchestration.workflow_swaps import Swap, SwapStore, swap_key
@@ -22,7 +23,10 @@ class Desk:
     def __init__(self, driver: WindowDriver) -> None:
         self.driver = driver
         self.window = driver.window
-        self.document = driver.window.document
+
+    @property
+    def document(self) -> WorkflowDocument:
+        return self.window.document
 
     async def start(self) -> None:
         await self.driver.start()
@@ -130,10 +134,7 @@ def test_edits_of_a_killed_program_are_offered_and_can_be_undone(
 
 
 async def _begin(desk: Desk) -> None:
-    from app.workbench import Workbench
-
-    desk.driver.workbench = Workbench(desk.window, desk.driver.backend.as_backend)
-    desk.driver.workbench.begin(desk.document.path)
+    desk.driver.take_up()
 
 
 def test_edits_that_are_not_wanted_are_forgotten(desk: Desk, qt_loop: QtLoop) -> None:
@@ -235,20 +236,18 @@ def test_an_example_is_saved_as_a_copy_with_an_id_of_its_own(
         ("Cancel", False, "Clarify idea"),
     ],
 )
-def test_another_workflow_takes_the_place_only_when_edits_are_settled(
-    desk: Desk, qt_loop: QtLoop, tmp_path: Path, answer: str, leaves: bool, in_file: str
+def test_a_tab_is_closed_only_when_edits_are_settled(
+    desk: Desk, qt_loop: QtLoop, answer: str, leaves: bool, in_file: str
 ) -> None:
     file = desk.path
-    other = tmp_path / "other.workflow.json"
-    other.write_text(file.read_text("utf-8").replace("Clarify idea", "Another"), "utf-8")
 
     async def scenario() -> None:
         await desk.start()
         desk.rename("Mine")
-        desk.window.sidebar.chosen.emit(other)
+        desk.trigger("close_tab")
         told = await desk.press(answer)
         assert told.startswith("Save “")
-        assert (desk.document.path == other) is leaves
+        assert (desk.document.path is None) is leaves
         assert load_workflow(file.read_bytes()).nodes[0].label == in_file
         desk.document.undo_stack.setClean()
         await desk.driver.close()

@@ -16,7 +16,7 @@ from app import event_loop
 from app.first_window import window_with
 from app.kit.window_state import WindowState
 from app.main_window import MainWindow
-from app.workbench import Workbench
+from app.program import Program
 from engine.graph.problems import Problem
 from engine.vocabulary import events as ev
 from engine.vocabulary.messages import Question, QuestionOption, StructuredInput, Usage
@@ -353,16 +353,17 @@ def main() -> int:
         window.setGeometry(0, 0, width, height)
         return window
 
-    async def start_work(window: MainWindow) -> Workbench:
+    async def start_work(window: MainWindow) -> Program:
         window.furnish()
-        workbench = Workbench(window, backend.as_backend)
-        workbench.begin(window.document.path)
+        program = Program(window, backend.as_backend)
+        program.begin()
+        workbench = program.workbenches[0]
         if options.state in LOOKING_BACK:
             workbench.tasks.spawn(look_back(window, workbench, options.state), "look back")
         play = STATES[options.state]
         if play is not None:
             workbench.tasks.spawn(_play(window, play), "play")
-        return workbench
+        return program
 
     async def _play(window: MainWindow, play: Callable[[FakeRun], None]) -> None:
         await until(window.actions_["run"].isEnabled)

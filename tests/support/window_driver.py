@@ -16,6 +16,7 @@ from app.chat.rows import Row
 from app.first_window import window_with
 from app.kit.window_state import WindowState
 from app.main_window import MainWindow
+from app.program import Program
 from app.theme.statuses import status_style
 from app.workbench import Workbench
 from engine.vocabulary import events as ev
@@ -36,25 +37,32 @@ class WindowDriver:
         self.window: MainWindow = window_with(file, state or WindowState(None))
         self.window.resize(1280, 900)
         self.window.show()
+        self.program: Program
         self.workbench: Workbench
 
     async def start(self) -> None:
         """Furnish the window and wait until it can run."""
         self.window.furnish()
-        self.workbench = Workbench(self.window, self._real)
-        self.workbench.begin(self.window.document.path)
+        self.take_up()
         await until(lambda: self.workbench.tasks.count == 0, "the workflow was not opened")
 
+    def take_up(self) -> None:
+        """Join the window and the backend, without waiting for anything."""
+        self.program = Program(self.window, self._real)
+        self.workbench = self.program.workbenches[0]
+        self.program.begin()
+
     async def close(self) -> None:
-        """End what is behind the window."""
-        await self.workbench.close()
+        """End what is behind the windows."""
+        await self.program.close()
 
     def dispose(self) -> None:
         """Take the window away and see that no timer of it goes on."""
         application = QApplication.instance()
         assert application is not None
-        self.window.hide()
-        self.window.deleteLater()
+        for window in self.program.windows if hasattr(self, "program") else [self.window]:
+            window.hide()
+            window.deleteLater()
         application.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
         left = [timer for timer in active_timers() if timer not in self._timers_before]
         assert not left, f"timers were left running: {left}"
