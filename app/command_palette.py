@@ -21,19 +21,30 @@ class CommandPalette(QObject):
     """The palette of one window: its actions, the nodes of its workflow, and other workflows."""
 
     def __init__(
-        self, window: MainWindow, workflows: Entries, open_workflow: Callable[[Path], None]
+        self,
+        window: MainWindow,
+        workflows: Entries,
+        open_workflow: Callable[[Path], None],
+        settings: Callable[[], Iterable[Choice]] = tuple,
+        open_setting: Callable[[str], None] | None = None,
     ) -> None:
-        """Make it; `workflows` gives those that can be opened, `open_workflow` opens one."""
+        """Make it.
+
+        `workflows` gives those that can be opened, `open_workflow` opens one; the same goes for
+        `settings` and `open_setting`.
+        """
         super().__init__(window)
         self._window = window
         self._workflows = workflows
         self._open_workflow = open_workflow
+        self._settings = settings
+        self._open_setting = open_setting
         self.popup = ChoicePopup(window.theme, window, "Find anything", width=520)
         self.popup.chosen.connect(self._go)
 
     def ask(self) -> None:
         """Open it."""
-        entries = [*self._nodes(), *self._actions(), *self._files()]
+        entries = [*self._nodes(), *self._actions(), *self._files(), *self._set()]
         self.popup.ask(entries, "A node, a workflow, or what to do")
 
     def _nodes(self) -> Iterable[Choice]:
@@ -54,6 +65,10 @@ class CommandPalette(QObject):
             if entry.path != self._window.document.path:
                 yield Choice(f"file:{entry.path}", entry.name, entry.path.name, "Workflow")
 
+    def _set(self) -> Iterable[Choice]:
+        for choice in self._settings():
+            yield choice._replace(key=f"setting:{choice.key}")
+
     def _go(self, key: str) -> None:
         kind, _, rest = key.partition(":")
         if kind == "node":
@@ -62,5 +77,7 @@ class CommandPalette(QObject):
             self._window.canvas.setFocus()
         elif kind == "action":
             self._window.actions_[rest].trigger()
+        elif kind == "setting" and self._open_setting is not None:
+            self._open_setting(rest)
         else:
             self._open_workflow(Path(rest))

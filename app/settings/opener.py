@@ -15,6 +15,7 @@ from app.settings.index import ENTRIES, PAGES, page_spec
 from orchestration.errors import UserError
 
 if TYPE_CHECKING:
+    from app.settings.access import Access
     from app.settings.view import SettingsView
     from orchestration.backend import Backend
 
@@ -39,6 +40,7 @@ class SettingsOpener(QObject):
         self._window = window
         self._backend = backend
         self._tasks = tasks
+        self._access: Access | None = None
         self._view: SettingsView | None = None
         self._take_over = take_over
         percent = window.state.text(TEXT_KEY)
@@ -62,8 +64,8 @@ class SettingsOpener(QObject):
             from app.settings.access import Access
             from app.settings.view import SettingsView
 
-            access = Access(self._window, self._backend, self._tasks, self)
-            self._view = SettingsView(access)
+            self._access = Access(self._window, self._backend, self._tasks, self)
+            self._view = SettingsView(self._access)
         return self._view
 
     def act(self, action_id: str) -> bool:
@@ -103,8 +105,9 @@ class SettingsOpener(QObject):
         paths = [*self._files.directories(), *self._files.files()]
         if paths:
             self._files.removePaths(paths)
-        if self._view is not None:
+        if self._view is not None and self._access is not None:
             self._view.hide()
+            self._access.close()
 
     def _look_soon(self) -> None:
         self._due.start()

@@ -6,6 +6,7 @@ import asyncio
 import shutil
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
@@ -74,6 +75,7 @@ class FakeBackend:
         self.data_dir = Path(tempfile.mkdtemp(prefix="openflow-"))
         self.notices: tuple[str, ...] = ()
         self.settings = Settings()
+        self.setting_watchers: list[Callable[[], None]] = []
         self.calls: list[tuple[Any, ...]] = []
         self.live_runs: dict[str, FakeRun] = {}
         self.ready: dict[str | None, Readiness] = {None: READY, "embedded": DEMO_READY}
@@ -134,6 +136,13 @@ class FakeBackend:
         run_id = f"run-{len(self.live_runs) + 1}"
         self.live_runs[run_id] = FakeRun(run_id, request.workflow)
         return run_id
+
+    def watch_settings(self, notice: Callable[[], None]) -> Callable[[], None]:
+        self.setting_watchers.append(notice)
+        return lambda: self.setting_watchers.remove(notice)
+
+    async def reload_settings(self) -> tuple[str, ...]:
+        return ()
 
     def providers(self) -> tuple[ProviderStatus, ...]:
         return self.provider_states
