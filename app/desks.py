@@ -75,8 +75,8 @@ class Desks(QStackedWidget):
         """Put a desk in front."""
         if desk is self._front:
             return
-        had_focus = self._front.canvas.isAncestorOf(self.window().focusWidget())
-        had_focus = had_focus or self._front.canvas.hasFocus()
+        focused, before = self.window().focusWidget(), self._front.canvas
+        had_focus = focused is None or focused is before or before.isAncestorOf(focused)
         self._leave(self._front)
         self._front = desk
         self.setCurrentWidget(desk.canvas)

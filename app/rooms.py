@@ -11,7 +11,7 @@ from app.kit.window_state import WindowState
 SIDEBAR_WIDTH = 216
 INSPECTOR_WIDTH = 356
 TOP_HEIGHT = 48
-TABS_HEIGHT = 34
+TABS_HEIGHT = 35
 FOLDED_HEIGHT = 40
 DOCK_LEAST = 190
 _NO_LIMIT = 16_777_215
@@ -48,6 +48,9 @@ class Rooms(QSplitter):
         box = QVBoxLayout(middle)
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(0)
+        ending = self.tabs.layout()
+        assert ending is not None
+        ending.addWidget(_line(self.tabs))
         for bar in (self.top, _line(self), self.tabs):
             box.addWidget(bar)
         box.addWidget(self._rows, 1)
@@ -87,8 +90,8 @@ class Rooms(QSplitter):
 def put_into(room: QWidget, furniture: QWidget) -> None:
     """Let a room be filled by what is put into it."""
     layout = room.layout()
-    assert layout is not None
-    layout.addWidget(furniture)
+    assert isinstance(layout, QVBoxLayout)
+    layout.insertWidget(0, furniture)
 
 
 def _line(parent: QWidget) -> QFrame:
@@ -107,4 +110,5 @@ def _room(kind: str, parent: QWidget) -> QFrame:
         room.setBackgroundRole(QPalette.ColorRole.AlternateBase)
     layout = QVBoxLayout(room)
     layout.setContentsMargins(0, 0, 0, 0)
+    layout.setSpacing(0)
     return room

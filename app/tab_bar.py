@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QEnterEvent,
@@ -21,6 +21,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QTabBar, QToolButton, QWidget
 
 from app.actions import Actions
+from app.kit.pens import solid_pen
 from app.theme.statuses import paint_mark
 from app.theme.theme import Theme
 
@@ -220,6 +221,17 @@ class _Bar(QTabBar):
         share = self._room // max(1, self.count())
         most = min(_WIDEST, max(_NARROWEST, share))
         return QSize(min(max(wanted.width(), _NARROWEST), most), _HEIGHT)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the tabs, and where the keys are."""
+        super().paintEvent(event)
+        if self.hasFocus():
+            painter = QPainter(self)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(solid_pen(self._theme.tokens.color("accent")))
+            box = QRectF(self.tabRect(self.currentIndex())).adjusted(0.5, 3.5, -2.5, -3.5)
+            painter.drawRoundedRect(box, 8, 8)
+            painter.end()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """The middle button closes what it is over."""

@@ -177,6 +177,15 @@ QToolButton {{
 QToolButton:hover {{ background: {c("hover")}; }}
 QToolButton:pressed, QToolButton:checked {{ background: {c("selected")}; }}
 QToolButton:focus {{ border: 1px solid {c("accent")}; }}
+QToolButton[kind="tab-close"] {{ min-width: 16px; min-height: 16px; border: none; }}
+QTabBar {{ background: transparent; border: none; }}
+QTabBar::tab {{
+    background: transparent; color: {c("text_second")}; border: 1px solid transparent;
+    border-radius: {RADIUS_FIELD}px; padding: 0 2px 0 10px; margin: 3px 2px 3px 0;
+}}
+QTabBar::tab:hover {{ background: {c("hover")}; }}
+QTabBar::tab:selected {{ background: {c("selected")}; color: {c("text")}; }}
+QTabBar::scroller, QTabBar::tear {{ width: 0; }}
 QToolButton::menu-indicator {{ image: none; }}
 
 QLineEdit {{
