@@ -12,6 +12,7 @@ from engine.vocabulary.inputs import RuntimePatch
 from engine.vocabulary.report import RunOutcome
 from orchestration.errors import EditNotUndone
 from orchestration.library.library import Library
+from orchestration.report_door import ReportDoor
 from orchestration.runs.event_hub import Subscription
 from orchestration.runs.preparation import problems
 from orchestration.runs.requests import RunOverrides, RunRequest
@@ -27,7 +28,7 @@ from orchestration.tools.file_edits.edit_log import RevertRefused, RevertReport
 from orchestration.workflow_catalog import create_workflow, open_workflow
 
 
-class Backend(SteeringDoor):
+class Backend(ReportDoor, SteeringDoor):
     """Runs workflows. Belongs to the thread of one event loop; see `open_backend`.
 
     A wish that does not fit the state of its run raises an `InteractionError` of the engine's

@@ -31,6 +31,8 @@ from orchestration.runs.stored import (
     EVERY_RUN,
     NO_CHANGES,
     ForkChanges,
+    GoodCopy,
+    RestoredRuns,
     RunComparison,
     RunQuery,
     StoredRun,
@@ -90,6 +92,7 @@ class FakeBackend:
         self.told: dict[str, FakeRun] = {}
         self.queries: list[RunQuery] = []
         self.comparisons: dict[tuple[str, str], RunComparison] = {}
+        self.folders: dict[str, Path] = {}
         self.is_closed = False
         self.gate: asyncio.Event | None = None
         self._library: Library | None = None
@@ -246,6 +249,24 @@ class FakeBackend:
         records = self.stored_run(run_id).records
         return tuple(records if until is None else records[:until])
 
+    async def recorded_workflow(self, run_id: str, today: Workflow | None) -> Workflow | None:
+        recorded = self.stored_run(run_id).workflow
+        return None if today == recorded else recorded
+
+    async def give_way(self, run_id: str) -> None:
+        self._called("give_way", run_id)
+
+    async def good_copy(self) -> GoodCopy | None:
+        return GoodCopy(self.data_dir / "openflow.db.backup", 0.0)
+
+    async def restore_runs(self) -> RestoredRuns:
+        self._called("restore_runs")
+        self.error = None
+        return RestoredRuns(
+            GoodCopy(self.data_dir / "openflow.db.backup", 0.0),
+            self.data_dir / "openflow.db.damaged-1",
+        )
+
     async def resume_run(
         self, run_id: str, *, message: str | None = None, node_id: str | None = None
     ) -> str:
@@ -286,6 +307,12 @@ class FakeBackend:
     ) -> tuple[str, ...]:
         self._called("prune_runs", older_than_s, most_bytes)
         return ()
+
+    async def execution_folder(self, run_id: str) -> Path:
+        return self.folders.get(run_id, self.data_dir)
+
+    async def save_report(self, run_id: str, path: Path) -> None:
+        self._called("save_report", run_id, path)
 
     async def export_run(self, run_id: str, path: Path) -> None:
         self._called("export_run", run_id, path)

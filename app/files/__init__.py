@@ -1,0 +1,1 @@
+"""The files tab: the execution folder as a tree, and files to read."""
