@@ -233,6 +233,9 @@ class Editing(QObject):
 
     def _add_picked(self, key: str) -> None:
         fixed, loose = self._anchor
+        if self._document.card(fixed) is None:
+            # It was deleted while the list was open.
+            fixed = ""
         node_id = commands.add_node(
             self._document,
             (self._wanted_at.x(), self._wanted_at.y()),

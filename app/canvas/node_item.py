@@ -26,6 +26,8 @@ from app.theme.statuses import WAITING, WORKING, paint_mark, status_style
 from app.theme.theme import Theme
 
 _CARD = card_rect(0, 0)
+_BLOCK = _CARD.adjusted(6, 6, -6, -6)
+_BLOCK_RING = _CARD.adjusted(-8, -8, 8, 8)
 
 
 class NodeItem(GuardedPaint, QGraphicsRectItem):
@@ -124,9 +126,9 @@ class NodeItem(GuardedPaint, QGraphicsRectItem):
         style = status_style(self.info.status)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         if self.isSelected():
-            painter.fillRect(_CARD.adjusted(-8, -8, 8, 8), tokens.color("accent"))
+            painter.fillRect(_BLOCK_RING, tokens.color("accent"))
         painter.fillRect(_CARD, tokens.color(style.color))
-        painter.fillRect(_CARD.adjusted(6, 6, -6, -6), tokens.color("raised"))
+        painter.fillRect(_BLOCK, tokens.color("raised"))
         if self.info.status != "idle":
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             paint_mark(painter, _CARD.center(), 48, style.mark, tokens.color(style.color))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from PySide6.QtGui import QColor
@@ -45,7 +46,7 @@ class Tokens(NamedTuple):
 
     def color(self, name: str) -> QColor:
         """The colour called `name` (a field of this tuple) as Qt paints it."""
-        return QColor(getattr(self, name))
+        return QColor(_read(getattr(self, name)))
 
     def tint(self, name: str, alpha: float) -> QColor:
         """The colour called `name`, thinned to `alpha` (0 to 1)."""
@@ -71,6 +72,12 @@ class Tokens(NamedTuple):
         """The colour called `name` as a style sheet writes it."""
         color = QColor(getattr(self, name))
         return f"rgba({color.red()},{color.green()},{color.blue()},{color.alphaF():.3f})"
+
+
+@lru_cache(maxsize=128)
+def _read(text: str) -> QColor:
+    """A colour is asked for thousands of times in a frame, and read once."""
+    return QColor(text)
 
 
 LIGHT = Tokens(

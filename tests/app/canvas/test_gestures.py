@@ -168,6 +168,19 @@ def test_undoing_in_the_midst_of_a_gesture_ends_it(canvas: Canvas) -> None:
     assert not canvas.window.canvas.keyboard.is_connecting
 
 
+def test_a_node_is_added_though_that_before_it_is_deleted_meanwhile(canvas: Canvas) -> None:
+    hand, node_id = canvas.hand, canvas.ids()[-1]
+    out = hand.out_of(node_id)
+    hand.drag(out, out + QPointF(60, 120))
+    assert canvas.editing.picker.isVisible()
+    commands.delete(canvas.document, nodes=[node_id])
+    edges = canvas.pairs()
+    hand.key(Qt.Key.Key_Return)
+    assert node_id not in canvas.ids()
+    assert len(canvas.chosen()) == 1
+    assert canvas.pairs() == edges
+
+
 def test_an_edge_is_drawn_from_a_port_and_a_circle_is_refused(canvas: Canvas) -> None:
     hand, scene = canvas.hand, canvas.window.scene
     wire = canvas.document.graph.wires[0]
