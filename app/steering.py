@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QMenu
 
 from app.chat.cards import Card
 from app.chat.composer import Address
+from app.chat.mentions import Mentions
 from app.chat.rows import Row
 from app.kit.desktop_notices import Channel, Pressed, channel_for
 from app.kit.dialogs import confirm
@@ -58,6 +59,7 @@ class Steering(QObject):
         intents.retried.connect(self._on_retried)
         intents.continued.connect(self.continue_run)
         intents.reverted.connect(self._on_reverted)
+        self.mentions = Mentions(self._chat.composer, backend, do, lambda: window.document.path)
         self.controls = RunControls(window, backend, presenter, do)
         self.notifier = Notifier(
             window,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import NamedTuple
 
-from PySide6.QtCore import QEvent, QPoint, QSize, Qt, Signal
-from PySide6.QtGui import QAction, QFocusEvent, QKeyEvent, QTextOption
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QSize, Qt, Signal
+from PySide6.QtGui import QAction, QFocusEvent, QKeyEvent, QTextCursor, QTextOption
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -18,10 +19,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.chat.completion import Completion, reference
 from app.theme.status_mark import StatusMark
 from app.theme.theme import Theme
 
 _MOST_LINES = 10
+_MOST_SENT = 100
 
 
 class Address(NamedTuple):
@@ -71,6 +74,7 @@ class Composer(QFrame):
         self.field.entered.connect(self.send)
         self.field.textChanged.connect(self._update)
         self.field.focused.connect(self._show_focus)
+        self.completion = Completion(self.field)
         self.button = QPushButton(self)
         self.button.setProperty("kind", "send")
         self.button.setIconSize(QSize(16, 16))
@@ -123,7 +127,12 @@ class Composer(QFrame):
     def send(self) -> None:
         """Hand the text on, if it can go anywhere."""
         if self.button.isEnabled():
+            self.field.remember(self.text)
             self.sent.emit(self.address, self.text)
+
+    def show_folder(self, folder: Path | None) -> None:
+        """Files in this folder are named from there on."""
+        self.field.folder = folder
 
     def _update(self) -> None:
         can_send = self.address.kind != "none" and (self.address.allows_empty or bool(self.text))
@@ -153,7 +162,11 @@ class Composer(QFrame):
 
 
 class _Field(QPlainTextEdit):
-    """Enter sends, Shift+Enter breaks the line; as high as its text, up to ten lines."""
+    """Enter sends, Shift+Enter breaks the line; as high as its text, up to ten lines.
+
+    Up in an empty field brings back what was sent before. Files that are pasted or dropped become
+    references.
+    """
 
     entered = Signal()
     focused = Signal(bool)
@@ -162,7 +175,9 @@ class _Field(QPlainTextEdit):
         super().__init__(parent)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setTabChangesFocus(True)
-        self.setAcceptDrops(False)
+        self.folder: Path | None = None
+        self._sent: list[str] = []
+        self._recalled = 0
         self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -184,7 +199,47 @@ class _Field(QPlainTextEdit):
             else:
                 self.entered.emit()
             return
+        by = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1}.get(Qt.Key(event.key()), 0)
+        if by and not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier and self._recall(by):
+            return
         super().keyPressEvent(event)
+
+    def remember(self, text: str) -> None:
+        """Keep what is sent, to be brought back."""
+        self._recalled = 0
+        if text and text not in self._sent[-1:]:
+            self._sent = [*self._sent[1 - _MOST_SENT :], text]
+
+    def canInsertFromMimeData(self, source: QMimeData) -> bool:
+        """Texts and files."""
+        return bool(_files_in(source)) or bool(super().canInsertFromMimeData(source))
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        """Files become references; anything else is text."""
+        files = _files_in(source)
+        if not files:
+            super().insertFromMimeData(source)
+            return
+        names = [reference(f"@{self._named(file)}") for file in files]
+        before = self.toPlainText()[: self.textCursor().position()]
+        blank = " " if before and not before[-1].isspace() else ""
+        self.textCursor().insertText(f"{blank}{' '.join(names)} ")
+
+    def _named(self, file: Path) -> str:
+        if self.folder is not None and file.is_relative_to(self.folder):
+            return file.relative_to(self.folder).as_posix()
+        return file.as_posix()
+
+    def _recall(self, by: int) -> bool:
+        """Show what was sent before or after; only from an empty field or such a text."""
+        shown = self._sent[-self._recalled] if self._recalled else ""
+        wanted = self._recalled + by
+        if self.toPlainText() != shown or not 0 <= wanted <= len(self._sent):
+            return False
+        self._recalled = wanted
+        self.setPlainText(self._sent[-wanted] if wanted else "")
+        self.moveCursor(QTextCursor.MoveOperation.End)
+        return True
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
@@ -204,3 +259,7 @@ class _Field(QPlainTextEdit):
         height = self.fontMetrics().lineSpacing() * min(lines, _MOST_LINES) + 10
         if height != self.height() or self.minimumHeight() != height:
             self.setFixedHeight(height)
+
+
+def _files_in(source: QMimeData) -> list[Path]:
+    return [Path(url.toLocalFile()) for url in source.urls() if url.isLocalFile()]

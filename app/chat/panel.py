@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app.approvals.budget_card import BudgetCard
@@ -12,6 +13,7 @@ from app.chat.cards import Card, EndedCard, FailureCard, ProblemsCard, QuestionC
 from app.chat.composer import Composer
 from app.chat.edit_card import EditCard
 from app.chat.filter_bar import FilterBar
+from app.chat.find_bar import FindBar
 from app.chat.intents import ChatIntents
 from app.chat.rows import APPROVAL, ENDED, FAILURE, PROBLEMS, QUESTION, UNCERTAIN, Row
 from app.chat.transcript_model import TranscriptModel
@@ -50,6 +52,10 @@ class ChatPanel(QWidget):
         self.transcript = TranscriptView(theme, self._make_card, self)
         self.transcript.file_wanted.connect(self.intents.file_opened)
         self.composer = Composer(theme, self)
+        self.find_bar = FindBar(theme, self)
+        self.find_bar.looked.connect(self._look)
+        self.find_bar.stepped.connect(self._step)
+        self.find_bar.closed.connect(self._end_search)
         self._activity_mark = StatusMark(theme, "disc", "running", 12, self)
         self.activity = QLabel(self)
         self.activity.setProperty("kind", "small")
@@ -100,6 +106,22 @@ class ChatPanel(QWidget):
         self._activity_mark.setVisible(bool(text))
         self._activity_mark.show_mark(mark, color)
 
+    def event(self, event: QEvent) -> bool:
+        """While the focus is in here, Ctrl+F looks through the conversation."""
+        is_find = isinstance(event, QKeyEvent) and event.matches(QKeySequence.StandardKey.Find)
+        if is_find and event.type() == QEvent.Type.ShortcutOverride:
+            event.accept()
+            return True
+        if is_find and event.type() == QEvent.Type.KeyPress:
+            self.find_bar.ask()
+            return True
+        return super().event(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The bar stays at the upper right."""
+        super().resizeEvent(event)
+        self._place_find_bar()
+
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Keep the text of the empty state in the middle."""
         if event.type() == QEvent.Type.Resize:
@@ -137,6 +159,29 @@ class ChatPanel(QWidget):
         box.setSpacing(0)
         box.addWidget(self.transcript, 1)
         box.addLayout(foot)
+
+    def _look(self, words: str) -> None:
+        self.transcript.find_words(words)
+        self._show_count()
+
+    def _step(self, by: int) -> None:
+        self.transcript.find_next(by)
+        self._show_count()
+
+    def _end_search(self) -> None:
+        self.transcript.find_words("")
+        self.transcript.setFocus()
+
+    def _show_count(self) -> None:
+        search = self.transcript.search
+        self.find_bar.show_count(search.number, len(search))
+        self._place_find_bar()
+
+    def _place_find_bar(self) -> None:
+        size = self.find_bar.sizeHint()
+        self.find_bar.setGeometry(
+            max(8, self.width() - size.width() - 24), 8, size.width(), size.height()
+        )
 
     def _update_rows(self) -> None:
         model = self._model

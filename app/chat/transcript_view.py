@@ -81,7 +81,20 @@ class TranscriptView(TranscriptSurface):
             return [*marks, (selected, self.theme.tokens.tint("accent", 0.35))]
         return marks
 
-    def show_match(self) -> None:
+    def find_words(self, words: str) -> None:
+        """Look for words in all rows of the filter; empty words end the search."""
+        rows = self._model.rows if self._model is not None else []
+        wanted = self._model.filter if self._model is not None else ""
+        self.search.look(words, [row for row in rows if wanted in ("", row.node_id)])
+        self._show_match()
+
+    def find_next(self, by: int) -> None:
+        """Go to the next or the previous match in what there is by now."""
+        self.find_words(self.search.words)
+        self.search.step(by)
+        self._show_match()
+
+    def _show_match(self) -> None:
         """Bring the match that the search stands at into view; unfolds what hides it."""
         found = self.search.current
         if found is None or self._model is None:
