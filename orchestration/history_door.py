@@ -32,6 +32,7 @@ from orchestration.settings_door import SettingsDoor
 from orchestration.surroundings import Surroundings
 
 if TYPE_CHECKING:
+    from engine.graph.workflow import Workflow
     from orchestration.run_keeping import RunKeeper
 
 logger = logging.getLogger(__name__)
@@ -126,6 +127,10 @@ class HistoryDoor(SettingsDoor):
     async def replay(self, run_id: str, until: int | None = None) -> RunView:
         """A run as it looked after event number `until`, or after its last; read only."""
         return await self._keeper.replay(run_id, until)
+
+    async def recorded_workflow(self, run_id: str, today: Workflow | None) -> Workflow | None:
+        """The workflow that a run was made with, `None` if `today` is the same one."""
+        return await self._keeper.recorded_workflow(run_id, today)
 
     async def stored_events(self, run_id: str, until: int | None = None) -> tuple[EventRecord, ...]:
         """What a run told, up to and with event number `until`."""

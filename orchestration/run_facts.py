@@ -83,6 +83,11 @@ def _hash_of(workflow: Workflow) -> str:
     return sha256(dump_workflow(workflow).encode()).hexdigest()
 
 
+def began_with(opening: RunOpening, workflow: Workflow) -> bool:
+    """Whether a run was started with this workflow, and nothing was changed for it as a fork."""
+    return opening.parent_id is None and opening.source_hash == _hash_of(workflow)
+
+
 def was_edited(opening: RunOpening) -> bool:
     """Whether the file that the run's workflow came from says something else by now."""
     if not opening.source or not opening.source_hash:

@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from engine.graph.workflow import Workflow
 from orchestration.errors import NoContinuableRun
 from orchestration.run_facts import (
+    began_with,
     opening_of,
     overrides_since,
     recorded_again,
@@ -213,6 +215,16 @@ class RunKeeper:
         recorded = await self.store.load(run_id)
         parts = await self.store.events(run_id, until)
         return await asyncio.to_thread(lambda: view_of(recorded, workflow_of(recorded), parts))
+
+    async def recorded_workflow(self, run_id: str, today: Workflow | None) -> Workflow | None:
+        """The workflow that a run was made with, `None` if `today` is the same one.
+
+        Raises:
+            RunNotStored: there is no such run.
+        """
+        recorded = await self.store.load(run_id)
+        is_same = today is not None and await asyncio.to_thread(began_with, recorded.opening, today)
+        return None if is_same else await asyncio.to_thread(workflow_of, recorded)
 
     async def written(self) -> None:
         """Wait until everything so far outlives a kill of the program, unless nothing can."""
