@@ -35,7 +35,7 @@ class SettingsView(QFrame):
 
     def __init__(self, access: Access) -> None:
         super().__init__(access.window)
-        self._access = access
+        self.access = access
         self._pages: dict[str, Page] = {}
         self._back_to: QWidget | None = None
         self.setProperty("kind", "ground")
@@ -92,10 +92,10 @@ class SettingsView(QFrame):
         """
         if not self.isVisible():
             self._back_to = QApplication.focusWidget()
-            self.setGeometry(self._access.window.rect())
+            self.setGeometry(self.access.window.rect())
             self.show()
         self.raise_()
-        for over in (self._access.window.toasts,):
+        for over in (self.access.window.toasts,):
             over.raise_()
         page_id, _, row = key.partition("#")
         self.search.clear()
@@ -117,7 +117,7 @@ class SettingsView(QFrame):
             focused.clearFocus()  # a line that is left keeps what was entered
         self.hide()
         back, self._back_to = self._back_to, None
-        window = self._access.window
+        window = self.access.window
         (back if back is not None and back.isVisible() else window.canvas).setFocus()
 
     def hideEvent(self, event: QHideEvent) -> None:
@@ -166,8 +166,8 @@ class SettingsView(QFrame):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Fill the window; lead the list from the search field."""
-        if watched is self._access.window and event.type() == QEvent.Type.Resize:
-            self.setGeometry(self._access.window.rect())
+        if watched is self.access.window and event.type() == QEvent.Type.Resize:
+            self.setGeometry(self.access.window.rect())
         if watched is self.search and isinstance(event, QKeyEvent):
             is_press = event.type() == QEvent.Type.KeyPress
             if is_press and event.key() in (Qt.Key.Key_Down, Qt.Key.Key_Up):
@@ -209,7 +209,7 @@ class SettingsView(QFrame):
     def _found(self, words: str) -> list[Choice]:
         if not words.strip():
             return [Choice(spec.id, spec.title, spec.about) for spec in PAGES]
-        rated = [(matches(choice, words), choice) for choice in entries(self._access)]
+        rated = [(matches(choice, words), choice) for choice in entries(self.access)]
         found = [(cost, choice) for cost, choice in rated if cost is not None]
         return [choice for _, choice in sorted(found, key=lambda pair: pair[0])]
 
@@ -252,21 +252,21 @@ class SettingsView(QFrame):
     def _made(self, page_id: str) -> Page | None:
         if page_id.startswith(_PROVIDER):
             return self._made_provider(page_id)
-        return made_page(page_id, self._access, self.open_provider)
+        return made_page(page_id, self.access, self.open_provider)
 
     def _made_provider(self, page_id: str) -> Page | None:
         from app.settings.provider_page import ProviderPage
 
-        status = self._access.backend.provider(page_id.removeprefix(_PROVIDER))
+        status = self.access.backend.provider(page_id.removeprefix(_PROVIDER))
         if status is None:
             return None
-        page = ProviderPage(self._access, status)
+        page = ProviderPage(self.access, status)
         page.left.connect(lambda: self._leave(page_id))
         return page
 
     def _leave(self, page_id: str) -> None:
         """Back to the list; the page of a provider that is gone goes too."""
-        is_gone = self._access.backend.provider(page_id.removeprefix(_PROVIDER)) is None
+        is_gone = self.access.backend.provider(page_id.removeprefix(_PROVIDER)) is None
         page = self._pages.pop(page_id, None) if is_gone else None
         if self._last == page_id:
             self._go("providers")
