@@ -10,6 +10,11 @@ from app.canvas.graph_sketch import Card, Graph, Wire
 Place = tuple[float, float]
 
 _ROOM = 12.0
+_STEP_X = CARD_WIDTH + COLUMN_GAP
+_STEP_Y = CARD_HEIGHT + ROW_GAP
+_LONE_FROM = 6
+_WIDE = 1.8
+"""How much wider than high a field of cards is, as the canvas is on most screens."""
 
 
 def places(graph: Graph) -> dict[str, Place]:
@@ -25,20 +30,37 @@ def places(graph: Graph) -> dict[str, Place]:
 
 
 def laid_out(graph: Graph) -> dict[str, Place]:
-    """Lay the whole graph out from left to right, each card right of all that lead to it."""
-    columns = _columns(graph.cards, graph.wires)
-    before, after = _neighbours(graph.wires)
+    """Lay the whole graph out from left to right, each card right of all that lead to it.
+
+    Many cards that no edge joins to anything are no column: they stand below, in rows.
+    """
+    joined = {end for wire in graph.wires for end in (wire.source, wire.target)}
+    lone = [card.id for card in graph.cards if card.id not in joined]
+    if len(lone) < _LONE_FROM:
+        return _in_layers(graph.cards, graph.wires)
+    placed = _in_layers([card for card in graph.cards if card.id in joined], graph.wires)
+    widest = max((x for x, _ in placed.values()), default=0.0)
+    top = max((y + 2 * _STEP_Y for _, y in placed.values()), default=0.0)
+    in_row = max(round(widest / _STEP_X) + 1, round((len(lone) * _WIDE * _STEP_Y / _STEP_X) ** 0.5))
+    for at, card_id in enumerate(lone):
+        row, column = divmod(at, in_row)
+        placed[card_id] = (_snap(column * _STEP_X), _snap(top + row * _STEP_Y))
+    return placed
+
+
+def _in_layers(cards: Sequence[Card], wires: Sequence[Wire]) -> dict[str, Place]:
+    columns = _columns(cards, wires)
+    before, after = _neighbours(wires)
     for _ in range(2):
         _sweep(columns, before)
         _sweep(columns[::-1], after)
     _sweep(columns, before)
     tallest = max((len(column) for column in columns), default=0)
-    step_x, step_y = CARD_WIDTH + COLUMN_GAP, CARD_HEIGHT + ROW_GAP
     placed: dict[str, Place] = {}
     for index, column in enumerate(columns):
-        top = (tallest - len(column)) * step_y / 2
+        top = (tallest - len(column)) * _STEP_Y / 2
         for row, card_id in enumerate(column):
-            placed[card_id] = (_snap(index * step_x), _snap(top + row * step_y))
+            placed[card_id] = (_snap(index * _STEP_X), _snap(top + row * _STEP_Y))
     return placed
 
 

@@ -53,7 +53,7 @@ class ZoomBar(QFrame):
         return button
 
     def _show_scale(self, scale: float) -> None:
-        self._level.setText(f"{round(scale * 100)} %")
+        self._level.setText(f"{round(scale * 100)} %" if scale >= 0.01 else "< 1 %")
         self._out.setEnabled(scale > MIN_SCALE * 1.001)
         self._in.setEnabled(scale < MAX_SCALE * 0.999)
 

@@ -42,6 +42,15 @@ def test_rows_follow_what_they_are_joined_to() -> None:
     assert (found["a"][1] < found["b"][1]) == (found["y"][1] < found["x"][1])
 
 
+def test_many_cards_without_edges_stand_in_rows_below_the_others() -> None:
+    names = "abcdefghijklmnopqrstuvwx"
+    found = laid_out(graph_of(names, [("a", "b")]))
+    lone = [found[name] for name in names[2:]]
+    assert len({y for _, y in lone}) < len({x for x, _ in lone})
+    assert min(y for _, y in lone) > max(found["a"][1], found["b"][1]) + CARD_HEIGHT
+    assert laid_out(graph_of(names, []))["a"] == (0.0, 0.0)
+
+
 @given(
     st.integers(0, 12).flatmap(
         lambda count: st.tuples(
