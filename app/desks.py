@@ -75,7 +75,8 @@ class Desks(QStackedWidget):
         """Put a desk in front."""
         if desk is self._front:
             return
-        focused, before = self.window().focusWidget(), self._front.canvas
+        focused: QWidget | None = self.window().focusWidget()
+        before = self._front.canvas
         had_focus = focused is None or focused is before or before.isAncestorOf(focused)
         self._leave(self._front)
         self._front = desk

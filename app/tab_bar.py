@@ -153,7 +153,7 @@ class TabStrip(QFrame):
             entry.triggered.connect(partial(self._choose, index))
         menu.popup(self.more.mapToGlobal(QPoint(0, self.more.height() + 2)))
 
-    def _choose(self, index: int, _: bool) -> None:
+    def _choose(self, index: int, _: bool = False) -> None:
         self.chosen.emit(index)
 
     def _new_menu(self) -> QMenu:
