@@ -97,6 +97,7 @@ class CheckPanel(Row):
         self._grid.setVerticalSpacing(7)
         self._grid.setColumnStretch(3, 1)
         self.heeded = small_label(self)
+        self.heeded.setContentsMargins(0, 8, 0, 0)
         buttons = QHBoxLayout()
         buttons.setSpacing(8)
         buttons.addWidget(self.told, 1)

@@ -187,10 +187,18 @@ class ModelList(Row):
             raise
         else:
             self._fetched = report.models
+            self._set_first_default(report.models)
             self._ended(report.sentence if report.ok else "")
             self.say_wrong("" if report.ok else report.sentence)
             if self._status is not None:
                 self.show_status(self._status)
+
+    def _set_first_default(self, models: Sequence[str]) -> None:
+        """Give an endpoint of the user's own a default model that it has, if it has none yet."""
+        place = ("providers", self._provider_id, "default_model")
+        is_own = self._status is not None and self._status.is_own
+        if is_own and models and self._access.value(place) is None:
+            self._access.put(place, models[0], self._settle)
 
     def _ended(self, words: str) -> None:
         self._task = None

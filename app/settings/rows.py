@@ -116,6 +116,7 @@ class Row(QWidget):
             line = QHBoxLayout()
             line.setSpacing(20)
             line.addLayout(words, 1)
+            line.setAlignment(words, Qt.AlignmentFlag.AlignVCenter)
             side = QVBoxLayout()
             side.setSpacing(4)
             side.addWidget(self.right)

@@ -152,6 +152,7 @@ def test_an_endpoint_is_added_checked_and_its_models_ticked(play: Play) -> None:
             page.models.fetch()
             await bench.settle()
             assert "lists 2 models" in page.models.told.text()
+            assert bench.backend.settings.profile("lab").default_model == "m"
             page.models.filter.setText("n")
             page.models.add()
             await bench.settle()
