@@ -75,8 +75,7 @@ def test_a_tab_moves_to_a_new_window_with_its_edits_its_undo_list_and_its_run(
         assert not hand.window.actions_["stop"].isEnabled()
 
         hand.ask(run)
-        for window in both.program.windows:
-            await until(lambda w=window: len(w.waiting_list.entries) == 1)
+        await until(lambda: all(len(w.waiting_list.entries) == 1 for w in both.program.windows))
         hand.window.waiting_list.chosen.emit(hand.window.waiting_list.entries[0])
         await hand.driver.settle()
         assert second.scene.chosen_node() == "idea"
