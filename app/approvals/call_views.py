@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import (
-    QFontDatabase,
-    QFontMetricsF,
-    QSyntaxHighlighter,
-    QTextCharFormat,
-    QTextDocument,
-)
+from PySide6.QtGui import QFontDatabase, QFontMetricsF, QTextBlockFormat, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from app.kit.visible import visible_lines
@@ -55,24 +49,22 @@ class DiffText(CallText):
 
     def __init__(self, diff: str, name: str, theme: Theme, parent: QWidget) -> None:
         super().__init__(diff, name, parent)
-        self._colors = _DiffColors(self.document(), theme.tokens)
-
-
-class _DiffColors(QSyntaxHighlighter):
-    def __init__(self, document: QTextDocument, tokens: Tokens) -> None:
-        super().__init__(document)
-        self._formats = {
-            sign: _ground(tokens, name) for sign, name in (("+", "done"), ("-", "failed"))
+        grounds = {
+            sign: _ground(theme.tokens, color) for sign, color in (("+", "done"), ("-", "failed"))
         }
+        cursor = QTextCursor(self.document())
+        cursor.beginEditBlock()
+        block = self.document().begin()
+        while block.isValid():
+            found = grounds.get(block.text()[:1])
+            if found is not None:
+                cursor.setPosition(block.position())
+                cursor.setBlockFormat(found)
+            block = block.next()
+        cursor.endEditBlock()
 
-    def highlightBlock(self, text: str) -> None:
-        """Give the whole line its ground."""
-        found = self._formats.get(text[:1])
-        if found is not None:
-            self.setFormat(0, len(text), found)
 
-
-def _ground(tokens: Tokens, name: str) -> QTextCharFormat:
-    text_format = QTextCharFormat()
-    text_format.setBackground(tokens.tint(name, _TINT))
-    return text_format
+def _ground(tokens: Tokens, name: str) -> QTextBlockFormat:
+    form = QTextBlockFormat()
+    form.setBackground(tokens.tint(name, _TINT))
+    return form

@@ -11,6 +11,7 @@ from app.chat.tool_words import call_text, tool_name, tool_target
 from engine.vocabulary import events as ev
 from engine.vocabulary.tools import HARNESS_TOOLS
 from orchestration.runs.todo_lists import TODO_TOOL
+from orchestration.runs.tool_call_log import OPEN
 
 _NO_LINE = HARNESS_TOOLS | {TODO_TOOL}
 _APART = frozenset({"write", "edit", "apply_patch", "ast_edit"})
@@ -26,6 +27,7 @@ class CallRows:
         self._view = rows.view
         self._tools: dict[str, Row] = {}
         self._todos: dict[str, Row] = {}
+        self._open: dict[str, str] = {}
 
     def row(self, actor_id: str, call_id: str, time: float) -> Row | None:
         """The row of a call; made if there is none. Some calls have none."""
@@ -38,6 +40,7 @@ class CallRows:
         row.tool.name = call.tool_name
         row.tool.path = _path_of(call.arguments)
         self._tools[call_id] = row
+        self._open[call_id] = actor_id
         self.show(actor_id, call_id)
         return row
 
@@ -52,6 +55,16 @@ class CallRows:
         if call.started_at is not None and call.completed_at is not None:
             row.tool.seconds = call.completed_at - call.started_at
         self._model.touch(row)
+
+    def close_ended(self) -> None:
+        """Bring in line what has ended without a word of its own, with its node or its run."""
+        for call_id, actor_id in list(self._open.items()):
+            call = self._view.tool_calls[actor_id][call_id]
+            if call.status not in OPEN:
+                del self._open[call_id]
+                tool = self._tools[call_id].tool
+                if tool is not None and tool.status != str(call.status):
+                    self.show(actor_id, call_id)
 
     def changed(self, event: Any, time: float) -> None:
         """A call has begun, gone on or ended."""

@@ -17,7 +17,7 @@ class EditCard(Card):
     """The row is that of the call.
 
     Attributes:
-        diff: The whole answer of the call, with the diffs in it.
+        diff: Every line that is different, file by file.
     """
 
     keeps_input = False
@@ -43,7 +43,7 @@ class EditCard(Card):
         self.revert.clicked.connect(self._revert)
         self.head.addWidget(self.open)
         self.head.addWidget(self.revert)
-        self.diff = DiffText(tool.output, f"{self.title.text()}, as a diff", theme, self)
+        self.diff = DiffText(_readable(tool.output), f"{self.title.text()}, as a diff", theme, self)
         self.body.addWidget(self.diff)
         if self.diff.is_long:
             self._say_length(self.diff)
@@ -82,6 +82,15 @@ def changed_lines(diff: str) -> tuple[int, int]:
             added += line[0] == "+"
             removed += line[0] == "-"
     return added, removed
+
+
+def _readable(output: str) -> str:
+    """The diffs without the tags that only the model needs; one file is named above already."""
+    lines = [line for line in output.split("\n") if not line.startswith("\u00b6")]
+    heads = [line for line in lines if line[:1] not in ("", " ", "+", "-", "\\", "[")]
+    if len(heads) == 1 and lines[0] == heads[0] and len(lines) > 1:
+        del lines[0]
+    return "\n".join(lines)
 
 
 def _title(tool: ToolLine, is_reverted: bool) -> str:

@@ -69,7 +69,7 @@ class FoldedBlock(RowBlock):
             self.height += LINE
         self._tail = self._live_tail()
         if self._tail:
-            self.height += len(self._tail) * _TAIL_LINE + 8
+            self.height += len(self._tail) * _TAIL_LINE + 14
         if self._is_opened:
             if self._text is None:
                 self._text = MessageDocument(self.theme)
@@ -160,7 +160,7 @@ class FoldedBlock(RowBlock):
     def _text_at(self) -> QPointF:
         top = self._line_top + LINE + TIGHT_GAP
         if self._tail:
-            top += len(self._tail) * _TAIL_LINE + 8
+            top += len(self._tail) * _TAIL_LINE + 14
         return QPointF(self._left + _INDENT, top)
 
     def _paint_line(

@@ -65,12 +65,16 @@ def dress(document: QTextDocument, theme: Theme) -> None:
             elif level := block.blockFormat().headingLevel():
                 pixels = HEADING_PIXELS.get(level, TEXT_PROSE)
                 _dress_heading(cursor, block, theme.sized_font(pixels, strong=True))
+            elif block.blockFormat().intProperty(QTextFormat.Property.BlockQuoteLevel):
+                faint = QTextCharFormat()
+                faint.setForeground(theme.tokens.color("text_second"))
+                cursor.mergeCharFormat(faint)
         if not is_code(block):
             _dress_inline_code(cursor, block, code_font, code_ground)
         block = block.next()
     for frame in document.rootFrame().childFrames():
         if isinstance(frame, QTextTable):
-            _dress_table(frame, theme.tokens.color("line_strong"))
+            _dress_table(frame, theme.tokens.color("hairline"))
 
 
 def _spacing(block: QTextBlock) -> QTextBlockFormat:
@@ -135,9 +139,9 @@ def _dress_table(table: QTextTable, line: QColor) -> None:
     form.setBorderBrush(QBrush(line))
     form.setBorderStyle(QTextFrameFormat.BorderStyle.BorderStyle_Solid)
     form.setBorderCollapse(True)
-    form.setCellPadding(6)
+    form.setCellPadding(5)
     form.setCellSpacing(0)
-    form.setTopMargin(2)
+    form.setTopMargin(BLOCK_GAP)
     form.setBottomMargin(BLOCK_GAP)
     table.setFormat(form)
     strong = QTextCharFormat()

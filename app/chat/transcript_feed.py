@@ -71,6 +71,7 @@ class TranscriptFeed:
             handler = self._handlers.get(type(record.event))
             if handler is not None:
                 handler(record.event, record.time)
+        self._calls.close_ended()
         self._cards.close_settled_cards()
 
     def catch_up(self) -> None:
