@@ -13,12 +13,13 @@ from PySide6.QtCore import QObject, QTimer
 from app.common import Common
 from app.history.fork_dialog import ask_for_fork
 from app.history.fork_points import fork_nodes
+from app.history.recorded_copy import recorded_copy
 from app.history.replay_session import ReplaySession
 from app.history.run_dialogs import ask_for_tidying, choose_export, choose_import
 from app.history.run_table_model import PAGE
+from app.history.run_trouble import RunTrouble
 from app.kit.dialogs import confirm
 from app.kit.formats import plural
-from app.history.run_trouble import RunTrouble
 from app.main_window import MainWindow
 from app.open_workflow import OpenWorkflow
 from app.opening import Opening
@@ -291,10 +292,10 @@ class Historian(QObject):
         if work is None:
             path = await asyncio.to_thread(self._file_of, run.workflow_id)
             if path is None:
-                raise UserError(
-                    f"the workflow '{run.workflow_name}' of this run is not in the library; "
-                    "open its file, then try again"
-                )
+                recorded = await self._backend.recorded_workflow(run.run_id, None)
+                if recorded is None:
+                    raise UserError(f"the workflow '{run.workflow_name}' of this run is gone")
+                return await self._at_copy(run, recorded)
             work = await self._opening.open(path)
         else:
             work.come_to_front()
@@ -306,6 +307,32 @@ class Historian(QObject):
         if document.path is None or document.workflow is None:
             raise UserError(f"'{run.workflow_name}' could not be opened; try again")
         return work, document.path, document.workflow
+
+    async def _as_it_ran(self, run: StoredRun) -> tuple[OpenWorkflow, Path, Workflow]:
+        """Show the workflow that the run was made with: today's if that is it, else a copy."""
+        known = self._common.find_workflow(run.workflow_id)
+        today = known.document.workflow if known is not None else None
+        if today is None:
+            file = await asyncio.to_thread(self._file_of, run.workflow_id)
+            today = self._backend.load_workflow(file) if file is not None else None
+        recorded = await self._backend.recorded_workflow(run.run_id, today)
+        if recorded is None:
+            return await self._at_home(run)
+        return await self._at_copy(run, recorded)
+
+    async def _at_copy(
+        self, run: StoredRun, recorded: Workflow
+    ) -> tuple[OpenWorkflow, Path, Workflow]:
+        """Show the recorded workflow in a tab of its own; the person's file stays as it is."""
+        folder = self._backend.data_dir / "recorded"
+        path = await asyncio.to_thread(recorded_copy, folder, run.run_id, recorded)
+        work = await self._opening.open(path)
+        workflow = work.document.workflow
+        if work not in self._opening.all or workflow is None:
+            raise UserError(
+                f"'{run.workflow_name}' is open in another window; look at the run there"
+            )
+        return work, path, workflow
 
     def _file_of(self, workflow_id: str) -> Path | None:
         catalogue = self._backend.library.catalogue()
@@ -321,7 +348,7 @@ class Historian(QObject):
         return None
 
     async def _replay(self, run: StoredRun) -> None:
-        work, path, workflow = await self._at_home(run)
+        work, path, workflow = await self._as_it_ran(run)
         view = await self._backend.replay(run.run_id)
         records = await self._backend.stored_events(run.run_id)
         look_at = partial(self._look_at, run.run_id)
