@@ -31,7 +31,11 @@ Do = Callable[[Coroutine[Any, Any, Any], str], None]
 
 
 class Steering(QObject):
-    """Turns the intents of chat and cards into calls of the backend for the run that is shown."""
+    """Turns the intents of chat and cards into calls of the backend for the run that is shown.
+
+    Attributes:
+        may_tell: Whether this window is the one that tells somebody who looks elsewhere.
+    """
 
     def __init__(
         self,
@@ -61,6 +65,7 @@ class Steering(QObject):
         intents.reverted.connect(self._on_reverted)
         self.mentions = Mentions(self._chat.composer, backend, do, lambda: window.document.path)
         self.controls = RunControls(window, backend, presenter, do)
+        self.may_tell: Callable[[], bool] = lambda: True
         self.notifier = Notifier(
             window,
             is_wanted=self._wants_notices,
@@ -108,7 +113,7 @@ class Steering(QObject):
         self._window.waiting_list.chosen.emit(entry)
 
     def _wants_notices(self) -> bool:
-        return self._backend.settings.notifications
+        return self.may_tell() and self._backend.settings.notifications
 
     def _channel(self, parent: QObject, pressed: Pressed) -> Channel | None:
         return channel_for(parent, pressed, self._window.windowIcon())

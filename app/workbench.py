@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,8 @@ from engine.vocabulary.errors import EngineError
 from orchestration.errors import RunRefused, UserError
 from orchestration.runs.requests import RunRequest
 
+logger = logging.getLogger(__name__)
+
 
 class Workbench(QObject):
     """Joins one window and what all windows have in common. Needs a running event loop."""
@@ -45,6 +48,7 @@ class Workbench(QObject):
         self._backend = common.backend
         self._chat = window.dock.chat
         self.tasks = common.tasks
+        self._is_closed = False
         self.opening = Opening(window, common, self._do)
         self._presenter = Presenter(window, common, self._front)
         self._told_problems: tuple[OpenWorkflow, tuple[Problem, ...]] | None = None
@@ -64,6 +68,7 @@ class Workbench(QObject):
         self.lookups = Lookups(window, self._do)
         self.panes = Panes(window, self._presenter, self._backend, self._do)
         self.tabs = Tabs(window, common, self.opening, self._do)
+        self.steering.may_tell = self._is_first
         self._connect()
 
     @property
@@ -89,6 +94,7 @@ class Workbench(QObject):
 
     def close(self) -> None:
         """Ask for nothing any more."""
+        self._is_closed = True
         self.librarian.close()
         self.historian.close()
         self.settings.close()
@@ -97,6 +103,9 @@ class Workbench(QObject):
         self._common.runs.followed.disconnect(self._on_followed)
         self._common.unexpected.disconnect(self._tell_unexpected)
         self._common.waiting_wanted.disconnect(self._show_waiting_here)
+
+    def _is_first(self) -> bool:
+        return self._common.windows[:1] == [self._window.state.number]
 
     def _front(self) -> OpenWorkflow:
         return self.opening.front
@@ -131,6 +140,9 @@ class Workbench(QObject):
         try:
             await work
         except (UserError, EngineError) as error:
+            if self._is_closed:
+                logger.warning("after its window was closed: %s", error)
+                return
             self._window.toasts.show_error(sentence(error))
             self._chat.intents.refused.emit()
         finally:
@@ -141,6 +153,8 @@ class Workbench(QObject):
             self._window.toasts.show_error(words)
 
     def _refresh(self) -> None:
+        if self._is_closed:
+            return
         front = self._front()
         self._presenter.refresh()
         self.historian.notice(self._common.runs.sessions)
