@@ -42,6 +42,8 @@ class FileTree(QTreeView):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.setAccessibleName("Files")
+        # The rest of the chosen row has its colour from the row itself.
+        self.setStyleSheet("QTreeView::branch:selected { background: transparent; }")
         self.clicked.connect(self._on_clicked)
         self.activated.connect(self._on_activated)
 

@@ -60,6 +60,7 @@ class FilesPanel(QWidget):
         self._wanted: tuple[str, int] | None = None
         self._generation = 0
         self._changes = 0
+        self._to_reveal: tuple[str, ...] = ()
         self.model = FileTreeModel(theme, self)
         self.model.wanted.connect(self._list)
         self.tree = FileTree(self.model, theme, self)
@@ -214,15 +215,19 @@ class FilesPanel(QWidget):
             index = self.model.find(each)
             if index.isValid() and not self.tree.isExpanded(index):
                 self.tree.expand(index)
-        self._choose_shown()
+        self._reveal_on()
 
-    def _choose_shown(self) -> None:
-        """Have the file that is read chosen in the tree, if it is in view there."""
-        content, root = self.page.content, self._root
-        if content is None or root is None or not content.path.is_relative_to(root):
-            return
-        index: QModelIndex = self.model.find(content.path.relative_to(root).parts)
-        if index.isValid() and self.tree.currentIndex() != index:
+    def _reveal_on(self) -> None:
+        """Open one folder more on the way to the file that is to be chosen in the tree."""
+        parts = self._to_reveal
+        for depth in range(1, len(parts)):
+            index = self.model.find(parts[:depth])
+            if not index.isValid():
+                return  # its folder is being listed, or the file is not in the list
+            self.tree.expand(index)
+        index = self.model.find(parts) if parts else QModelIndex()
+        if index.isValid():
+            self._to_reveal = ()
             self.tree.setCurrentIndex(index)
             self.tree.scrollTo(index)
 
@@ -247,15 +252,9 @@ class FilesPanel(QWidget):
                 self.page.show_parts(parts)
 
     def _reveal(self, content: FileContent) -> None:
-        if self._root is None or not content.path.is_relative_to(self._root):
-            return
-        parts = content.path.relative_to(self._root).parts
-        for depth in range(1, len(parts)):
-            index = self.model.find(parts[:depth])
-            if not index.isValid():
-                break
-            self.tree.expand(index)
-        self._choose_shown()
+        if self._root is not None and content.path.is_relative_to(self._root):
+            self._to_reveal = content.path.relative_to(self._root).parts
+            self._reveal_on()
 
     def _mark(self) -> None:
         run = self._run

@@ -20,6 +20,7 @@ from app.history.run_table_model import PAGE
 from app.history.run_trouble import RunTrouble
 from app.kit.dialogs import confirm
 from app.kit.formats import plural
+from app.kit.report_dialog import choose_report
 from app.main_window import MainWindow
 from app.open_workflow import OpenWorkflow
 from app.opening import Opening
@@ -203,6 +204,7 @@ class Historian(QObject):
                 "resume": self._resume,
                 "fork": self._fork,
                 "export": self._export,
+                "report": self._save_report,
             }
             self._do(of_one[offer_id](chosen[0]), f"{offer_id} a run")
 
@@ -242,6 +244,12 @@ class Historian(QObject):
         if path is not None:
             await self._backend.export_run(run.run_id, path)
             self._window.toasts.show_done(f"Exported to {path.name}")
+
+    async def _save_report(self, run: StoredRun) -> None:
+        path = await choose_report(self._window, run.name)
+        if path is not None:
+            await self._backend.save_report(run.run_id, path)
+            self._window.toasts.show_done(f"Report saved to {path.name}")
 
     async def _import(self) -> None:
         path = await choose_import(self._window)

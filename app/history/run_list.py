@@ -38,7 +38,7 @@ STATUSES = (
     ("stopped", "Stopped"),
 )
 _BUTTONS = ("replay", "resume", "fork", "compare")
-_IN_MENU = ("rename", "export", "delete", "", "import", "prune")
+_IN_MENU = ("rename", "export", "report", "delete", "", "import", "prune")
 _WIDTHS = ((1, 92), (2, 150), (3, 124), (4, 92), (5, 72))
 _NARROW = 640
 _TYPING_MS = 180

@@ -33,6 +33,7 @@ def offers(chosen: Sequence[StoredRun]) -> dict[str, RunOffer]:
         RunOffer("compare", "Compare", "" if len(chosen) == 2 else "Choose two runs"),
         RunOffer("rename", "Rename", not_one),
         RunOffer("export", "Export…", not_one),
+        RunOffer("report", "Save Report…", not_one),
         RunOffer("delete", "Delete…", driven if chosen else "Choose a run"),
         RunOffer("import", "Import a Run…"),
         RunOffer("prune", "Tidy Up…"),

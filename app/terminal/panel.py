@@ -53,11 +53,9 @@ class TerminalPanel(QWidget):
         self.tabs.setAccessibleName("Terminals")
         self.tabs.setDrawBase(False)
         self.tabs.setExpanding(False)
-        self.tabs.setTabsClosable(True)
         self.tabs.setUsesScrollButtons(True)
         self.tabs.setElideMode(Qt.TextElideMode.ElideRight)
         self.tabs.currentChanged.connect(self._on_chosen)
-        self.tabs.tabCloseRequested.connect(self._on_close)
         self._new = QToolButton(self)
         self._new.setToolTip("New terminal")
         self._new.setAccessibleName("New terminal")
@@ -130,6 +128,9 @@ class TerminalPanel(QWidget):
             self._stack.addWidget(view)
             index = self.tabs.addTab(session.name)
             self.tabs.setTabToolTip(index, session.folder)
+            self.tabs.setTabButton(
+                index, QTabBar.ButtonPosition.RightSide, self._close_button(view)
+            )
             self.tabs.setCurrentIndex(index)
             self._show_current()
             if self.isVisible():
@@ -150,6 +151,17 @@ class TerminalPanel(QWidget):
         if view is not None and not view.session.is_on:
             self._do(self._start(view.session), "start a shell again")
             view.setFocus()
+
+    def _close_button(self, view: TerminalInput) -> QToolButton:
+        button = QToolButton(self.tabs)
+        button.setProperty("kind", "tab-close")
+        button.setToolTip("Close this terminal")
+        button.setAccessibleName("Close this terminal")
+        button.setIcon(self._theme.icons.icon("close"))
+        button.setIconSize(QSize(11, 11))
+        button.setFixedSize(20, 20)
+        button.clicked.connect(lambda: self._on_close(self.views.index(view)))
+        return button
 
     def _on_close(self, index: int) -> None:
         view = self.views.pop(index)
@@ -203,6 +215,10 @@ class TerminalPanel(QWidget):
     def _dress(self) -> None:
         self._new.setIcon(self._theme.icons.icon("plus"))
         self._new.setIconSize(QSize(14, 14))
+        for index in range(self.tabs.count()):
+            button = self.tabs.tabButton(index, QTabBar.ButtonPosition.RightSide)
+            if isinstance(button, QToolButton):
+                button.setIcon(self._theme.icons.icon("close"))
 
 
 class _Ending(QFrame):

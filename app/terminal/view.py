@@ -61,6 +61,10 @@ class TerminalView(QAbstractScrollArea):
         self.setAttribute(Qt.WidgetAttribute.WA_InputMethodEnabled)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        # Without anything to look back at there is nothing to take hold of.
+        self.verticalScrollBar().setStyleSheet(
+            "QScrollBar::handle:vertical:disabled { background: transparent; }"
+        )
         self.viewport().setCursor(Qt.CursorShape.IBeamCursor)
         self.viewport().setAutoFillBackground(False)
         self.verticalScrollBar().valueChanged.connect(self._on_scrolled)
@@ -177,6 +181,7 @@ class TerminalView(QAbstractScrollArea):
         bar.setPageStep(screen.lines)
         bar.setValue(last if stays else max(shown, screen.first_line))
         bar.blockSignals(False)
+        bar.setEnabled(last > screen.first_line)
         self._first = bar.value()
         self._is_at_end = self._first == last
         self.viewport().update()

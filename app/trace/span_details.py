@@ -26,7 +26,7 @@ from orchestration.runs.spans import Span, SpanKind
 
 LONGEST = 60_000
 """So many characters of a text are shown here; the conversation has the whole."""
-_TEXT_HEIGHT = 150
+_LEAST_TEXT, _MOST_TEXT = 40, 220
 
 
 class SpanDetails(QFrame):
@@ -137,7 +137,6 @@ class _TextSection(QWidget):
         self.text.setProperty("kind", "code")
         self.text.setReadOnly(True)
         self.text.setAccessibleName(name)
-        self.text.setFixedHeight(_TEXT_HEIGHT)
         self.text.setTabChangesFocus(True)
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 6, 0, 0)
@@ -155,6 +154,9 @@ class _TextSection(QWidget):
         self.heading.setText(words)
         if shown != self.text.toPlainText():
             self.text.setPlainText(shown)
+            lines = min(shown.count("\n") + 1 + len(shown) // 60, 40)
+            wanted = lines * self.text.fontMetrics().lineSpacing() + 22
+            self.text.setFixedHeight(min(max(wanted, _LEAST_TEXT), _MOST_TEXT))
 
 
 def _label(kind: str, parent: QWidget, text: str = "") -> QLabel:

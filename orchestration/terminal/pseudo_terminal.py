@@ -59,13 +59,15 @@ class PseudoTerminal:
     def __init__(self, notify: Callable[[], None]) -> None:
         """Take what is called, on a thread of its own, when there is something to `take`.
 
-        It is called once until `take` is; and once when the shell has ended.
+        It is called once until `take` is, and once when the shell has ended; never after `end`. It
+        must come back at once and may not use the terminal.
         """
         self._notify = notify
         self._guard = threading.Lock()
         self._waiting = bytearray()
         self._unwritten = bytearray()
         self._is_told = False
+        self._is_dropped = False
         self._is_ending = False
         self._is_over = threading.Event()
         self._master = self._slave = -1
@@ -150,8 +152,9 @@ class PseudoTerminal:
                     _set_size(self._master, columns, lines)
 
     def end(self) -> None:
-        """Hang up: the shell and all that it started end soon."""
+        """Hang up: the shell and all that it started end soon. Nothing is told any more."""
         with self._guard:
+            self._is_dropped = True
             self._is_ending = True
             self._ring()
             if self._thread is None:
@@ -164,6 +167,12 @@ class PseudoTerminal:
         if self._thread is not None:
             self._thread.join(seconds)
         return True
+
+    def _tell(self) -> None:
+        # Held meanwhile, so that whoever is told is still there.
+        with self._guard:
+            if not self._is_dropped:
+                self._notify()
 
     def _ring(self) -> None:
         """Wake the thread; the caller holds the guard."""
@@ -183,7 +192,7 @@ class PseudoTerminal:
                 os.close(self._rope)
                 self._bell = self._rope = -1
             self._is_over.set()
-            self._notify()
+            self._tell()
 
     def _talk(self, control: socket.socket) -> None:
         """Until the shell has ended, or is to end."""
@@ -229,7 +238,7 @@ class PseudoTerminal:
             self._waiting += data
             is_news, self._is_told = not self._is_told, True
         if is_news:
-            self._notify()
+            self._tell()
         return bool(data)
 
     def _send(self) -> None:
