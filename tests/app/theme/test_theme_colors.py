@@ -40,6 +40,15 @@ def test_text_has_a_contrast_of_at_least_four_and_a_half(tokens: Tokens) -> None
 
 
 @pytest.mark.parametrize("tokens", [LIGHT, DARK], ids=["light", "dark"])
+def test_text_can_be_read_on_chosen_and_hovered_rows(tokens: Tokens) -> None:
+    for ground in ("ground", "panel", "raised"):
+        for over in ("selected", "hover", "code_ground"):
+            below = tokens.solid(over, ground).name()
+            for ink in ("text", "text_second"):
+                assert contrast(tokens._replace(ground=below), ink, "ground") >= 4.5
+
+
+@pytest.mark.parametrize("tokens", [LIGHT, DARK], ids=["light", "dark"])
 def test_marks_stand_out(tokens: Tokens) -> None:
     for status in STATUSES.values():
         assert contrast(tokens, status.color, "raised") >= 3.0
