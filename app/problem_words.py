@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from msgspec.structs import replace
 
 from app.kit.formats import plural
@@ -18,7 +20,11 @@ def sentence(error: Exception | str) -> str:
 def in_window_words(problem: Problem) -> Problem:
     """Without the advice that only the command line can follow; the window has a button for it."""
     message = problem.message.replace(f", or {TRY_EMBEDDED}", "").replace(f": {TRY_EMBEDDED}", "")
+    message = _SET_A_KEY.sub(r"enter a key in the settings (Ctrl+,) or \g<0>", message)
     return replace(problem, message=sentence(message))
+
+
+_SET_A_KEY = re.compile(r"\bset [A-Z][A-Z0-9_]*_API_KEY\b")
 
 
 def in_short(problems: tuple[Problem, ...]) -> str:

@@ -6,13 +6,12 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QToolButton
 
 from app.kit.dialogs import confirm
-from app.problem_words import sentence
 from app.settings.access import Access
 from app.settings.check_panel import CheckPanel
 from app.settings.fields import ChoiceRow, LineRow, as_number
 from app.settings.model_list import DefaultModelRow, ModelList
 from app.settings.page import Page
-from app.settings.providers_page import state_mark
+from app.settings.providers_page import state_mark, what_is_missing
 from app.settings.rows import Row
 from app.settings.secret_row import SecretRow
 from app.theme.status_mark import StatusMark
@@ -73,11 +72,12 @@ class ProviderPage(Page):
             return
         self._mark.show_mark(*state_mark(status))
         self.heading.setText(status.label)
-        told = "Ready to answer." if status.ready else sentence(status.reason)
+        key = self.access.backend.key_state(status.id)
+        told = "Ready to answer." if status.ready else what_is_missing(status, key)
         self.about.setText(told)
         self._default.setText("Default provider" if status.is_active else "Use as default")
-        self._default.setEnabled(not status.is_active and not self._never(status))
-        self.key.show_state(self.access.backend.key_state(status.id), self._place_of_keys)
+        self._default.setEnabled(not status.is_active and status.is_possible)
+        self.key.show_state(key, self._place_of_keys)
         self.models.show_status(status)
         self.check.set_possible(status.ready, "" if status.ready else told)
 
@@ -187,9 +187,6 @@ class ProviderPage(Page):
         row.adopt(button, name="Remove this endpoint")
         self._removal = row
         self.put(self.group(), "remove", row)
-
-    def _never(self, status: ProviderStatus) -> bool:
-        return state_mark(status)[0] == "square"
 
     def _make_default(self) -> None:
         self.access.put(("active_provider",), self.provider_id, self.key.say_wrong)

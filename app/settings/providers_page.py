@@ -11,6 +11,7 @@ from app.settings.access import Access
 from app.settings.page import ListedPage
 from app.settings.rows import Row
 from app.theme.status_mark import StatusMark
+from orchestration.settings.facts import KeyState
 from orchestration.settings.readiness import ProviderStatus
 
 
@@ -198,9 +199,9 @@ def state_mark(status: ProviderStatus) -> tuple[str, str]:
 
 def about(access: Access, status: ProviderStatus) -> str:
     """One line about a provider: what it lacks, or which key and model count."""
-    if not status.ready:
-        return sentence(status.reason)
     key = access.backend.key_state(status.id)
+    if not status.ready:
+        return what_is_missing(status, key)
     parts = [status.default_model]
     if key.is_stored:
         parts.append("key stored")
@@ -213,11 +214,15 @@ def about(access: Access, status: ProviderStatus) -> str:
     return "  ·  ".join(parts)
 
 
+def what_is_missing(status: ProviderStatus, key: KeyState) -> str:
+    """What a provider that is not ready lacks, and what to do about it here."""
+    lacks_key = key.is_needed and not key.is_stored and not key.is_in_environment
+    if lacks_key and key.variable and status.is_possible:
+        return "Needs a key"
+    return sentence(status.reason)
+
+
 def _kind(status: ProviderStatus) -> str:
     if status.ready:
         return "ready"
-    return (
-        "never"
-        if "does not have yet" in status.reason or "cannot do yet" in status.reason
-        else ("open")
-    )
+    return "open" if status.is_possible else "never"

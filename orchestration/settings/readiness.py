@@ -42,7 +42,7 @@ class ProviderStatus(Struct, frozen=True):
     variable that may hold its key, empty where there is none; `has_key` says whether the
     environment or the secret store has one. `efforts` are the reasoning efforts to choose from,
     `default_effort` that of nodes for which none is named, empty where the model decides.
-    `is_own`: an endpoint that the user has added.
+    `is_own`: an endpoint that the user has added. `is_possible`: this version can use it at all.
     """
 
     id: str
@@ -61,6 +61,7 @@ class ProviderStatus(Struct, frozen=True):
     default_effort: str = ""
     has_fast_mode: bool = False
     is_own: bool = False
+    is_possible: bool = True
 
 
 class Providers:
@@ -144,6 +145,7 @@ class Providers:
             default_effort=profile.reasoning_effort or "",
             has_fast_mode=spec.fast_mode,
             is_own=spec.id not in SPECS,
+            is_possible=not spec.unavailable,
         )
 
     def default_for(self, model: str) -> str | None:
