@@ -260,8 +260,8 @@ class FakeBackend:
         return GoodCopy(self.data_dir / "openflow.db.backup", 0.0)
 
     async def restore_runs(self) -> RestoredRuns:
+        self.error = None  # what was damaged is restored
         self._called("restore_runs")
-        self.error = None
         return RestoredRuns(
             GoodCopy(self.data_dir / "openflow.db.backup", 0.0),
             self.data_dir / "openflow.db.damaged-1",
