@@ -35,6 +35,7 @@ from tests.support.fake_backend import DEMO_READY, FakeBackend, FakeRun
 from tests.support.history_demo import LOOKING_BACK, keep_runs, look_back
 from tests.support.qt_loop import turns, until
 from tests.support.stored_runs import uncertain_edit
+from tests.support.tabs_demo import open_tabs
 
 NODES = (
     ("idea", "Clarify idea", 0.0, 96.0),
@@ -326,6 +327,7 @@ def main() -> int:
     parser.add_argument("--size", default="1440x900")
     parser.add_argument("--chosen", default="")
     parser.add_argument("--tab", type=int, default=0)
+    parser.add_argument("--tabs", type=int, default=1, help="how many workflows are open")
     options = parser.parse_args()
     width, height = map(int, options.size.split("x"))
     folder = Path(tempfile.mkdtemp())
@@ -360,10 +362,14 @@ def main() -> int:
         workbench = program.workbenches[0]
         if options.state in LOOKING_BACK:
             workbench.tasks.spawn(look_back(window, workbench, options.state), "look back")
+        workbench.tasks.spawn(_bring_about(window, program), "bring the state about")
+        return program
+
+    async def _bring_about(window: MainWindow, program: Program) -> None:
         play = STATES[options.state]
         if play is not None:
-            workbench.tasks.spawn(_play(window, play), "play")
-        return program
+            await _play(window, play)
+        await open_tabs(program, backend, folder, options.tabs)
 
     async def _play(window: MainWindow, play: Callable[[FakeRun], None]) -> None:
         await until(window.actions_["run"].isEnabled)
