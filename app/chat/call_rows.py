@@ -68,7 +68,8 @@ class CallRows:
 
     def changed(self, event: Any, time: float) -> None:
         """A call has begun, gone on or ended."""
-        self.row(event.node_id, event.tool_call_id, time)
+        if isinstance(event, ev.ToolStarted):
+            self.row(event.node_id, event.tool_call_id, time)
         self.show(event.node_id, event.tool_call_id)
         if event.tool_name == TODO_TOOL:
             self.show_todos(event.node_id, time)

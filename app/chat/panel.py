@@ -180,7 +180,10 @@ class ChatPanel(QWidget):
     def _place_find_bar(self) -> None:
         size = self.find_bar.sizeHint()
         self.find_bar.setGeometry(
-            max(8, self.width() - size.width() - 24), 8, size.width(), size.height()
+            max(8, self.width() - size.width() - 24),
+            self.transcript.y() + 8,
+            size.width(),
+            size.height(),
         )
 
     def _update_rows(self) -> None:

@@ -259,10 +259,11 @@ class TranscriptView(TranscriptSurface):
             self._put(row_text(self._shown()[place].row))
 
     def _step(self, by: int) -> None:
-        """Choose the next or the previous row; without one, the last that is in view."""
+        """Choose the next or the previous row; without one, the first or last in view."""
         place = self._heights.place(self._current)
         if place is None:
-            place = self._visible_range()[1] - by
+            first, end = self._visible_range()
+            place = end if by < 0 else first - 1
         place += by
         if 0 <= place < len(self._heights):
             item = self._shown()[place]

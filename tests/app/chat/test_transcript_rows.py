@@ -103,10 +103,16 @@ def _told(row: Row, has_header: bool) -> tuple[Any, ...]:
 
 
 def with_own_names(events: Sequence[ev.RunEvent]) -> list[ev.RunEvent]:
-    """The same, where no message goes on after its end: the next one has another name."""
+    """The same, where every message, question and request has a name that no other has."""
     ended: dict[str, int] = {}
     renamed: list[ev.RunEvent] = []
-    for event in events:
+    for at, event in enumerate(events):
+        if isinstance(event, ev.NodeAwaitingInput):
+            event = replace(event, pause_id=f"q{at}")
+        if isinstance(event, ev.ToolApprovalRequested):
+            call = replace(event.request.tool_call, id=f"c{at}")
+            request = replace(event.request, approval_id=f"p{at}", tool_call=call)
+            event = replace(event, request=request)
         if isinstance(event, ev.ChatMessageDelta):
             name = event.node_id + event.message_id
             number = ended.get(name, 0)
@@ -116,7 +122,7 @@ def with_own_names(events: Sequence[ev.RunEvent]) -> list[ev.RunEvent]:
     return renamed
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(st.lists(happenings, max_size=40), st.lists(st.integers(1, 9), min_size=1, max_size=4))
 def test_any_portions_give_the_same_rows(events: list[ev.RunEvent], sizes: list[int]) -> None:
     events = with_own_names([*started("a"), *started("b"), *events])
