@@ -47,7 +47,8 @@ class RunTrouble(QObject):
         reason = ""
         if run is not None and run.is_active and run.view.may_go_first:
             self._waiting = run.run_id
-            reason = (run.view.waiting_reason or "").rpartition(": ")[0]
+            reason = (run.view.waiting_reason or "").removeprefix("waiting for ")
+            reason = reason.rpartition(": ")[0].replace(", which has", " has", 1)
         self._window.dock.folder_bar.offer(reason[:1].upper() + reason[1:])
 
     def hear(self, error: UserError) -> None:

@@ -125,6 +125,11 @@ def storage_error(error: BaseException, location: Location) -> StorageError:
         return StorageBusy(
             f"{place} is locked by another program: close whatever else has it open, then try again"
         )
+    if primary in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
+        return StorageUnavailable(
+            f"{place} cannot be opened for writing ({cause}): see that its folder is there and can "
+            "be written, or choose another data folder with --data-dir"
+        )
     if isinstance(error, ValueError):
         return StorageDamaged(f"{place} holds something unreadable ({error})")
     reason = str(cause).strip().splitlines()[0] if str(cause).strip() else type(cause).__name__

@@ -33,7 +33,7 @@ def test_a_run_goes_first_at_the_press_of_one_button(driver: WindowDriver, qt_lo
         assert not bar.isVisible()
         run.tell(ev.RunWaiting(WAITS, may_go_first=True))
         await until(bar.isVisible)
-        assert bar.words.text().startswith("Waiting for run 'one' of process 7")
+        assert bar.words.text() == ("Run 'one' of process 7 has this folder and waits for a person")
         driver.click(bar.button)
         assert not bar.button.isEnabled()
         await driver.settle()

@@ -132,3 +132,14 @@ def test_the_newest_copy_is_the_one_that_is_offered(tmp_path: Path) -> None:
         os.utime(tmp_path / name, (at, at))
 
     assert latest_good(path) == tmp_path / "x.db.before-0002"
+
+
+def test_a_folder_that_cannot_be_written_is_told_with_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "openflow.db").mkdir()  # what no account can open as a file
+
+    async def main() -> None:
+        async with stored_runs(tmp_path) as store:
+            with pytest.raises(StorageUnavailable, match="can be written, or choose another"):
+                await store.list_runs()
+
+    asyncio.run(main())
