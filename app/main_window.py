@@ -88,6 +88,7 @@ class MainWindow(QMainWindow):
         self.theme = theme
         self.desks = Desks(document, self.theme, self)
         self.is_painted = False
+        self._waits = 0
         self._is_furnished = False
         self._sidebar_wanted = state.flag("sidebar", True)
         self._dock_folded = state.flag("dock_folded", False)
@@ -253,11 +254,18 @@ class MainWindow(QMainWindow):
             "reduced_motion": self._set_motion,
         }
 
+    def show_waiting_count(self, count: int) -> None:
+        """Say in the title how much waits, for those who see no more than that."""
+        if count != self._waits:
+            self._waits = count
+            self._show_title()
+
     def _show_title(self) -> None:
         document = self.document
         name = document.graph.name or (document.path.stem if document.path else "")
         file = document.path.name if document.path else ""
-        self.setWindowTitle(f"{name} ({file}) - OpenFlow" if file else "OpenFlow")
+        title = f"{name} ({file}) - OpenFlow" if file else "OpenFlow"
+        self.setWindowTitle(f"({self._waits}) {title}" if self._waits else title)
         self.top_bar.show_document(name or "No workflow", file)
         self.top_bar.file.full_tip = str(document.path) if document.path else ""
 

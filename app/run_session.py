@@ -63,6 +63,7 @@ class ShownRun(QObject):
             failed={key: retryable.label for key, retryable in view.retryables.items()},
             talking={key: view.labels[key] for key in self._talking()},
             undecided=len(view.pending_approvals) + len(view.uncertain_calls),
+            at_work={key: view.labels[key] for key in self.activity()},
         )
 
     def waiting(self) -> list[WaitingEntry]:

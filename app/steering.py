@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QMenu
 from app.chat.cards import Card
 from app.chat.composer import Address
 from app.chat.mentions import Mentions
-from app.chat.rows import Row
+from app.chat.rows import APPROVAL, FAILURE, QUESTION, UNCERTAIN, Row
 from app.kit.desktop_notices import Channel, Pressed, channel_for
 from app.kit.dialogs import confirm
 from app.kit.formats import plural
@@ -83,17 +83,21 @@ class Steering(QObject):
 
     def go_into(self, entry: WaitingEntry) -> None:
         """Put the focus into what waits; its conversation is in front by now."""
-        card = next((each for each in self._cards() if entry.matter in _matters(each)), None)
-        if entry.matter and card is not None:
+        card = self._card_of(entry)
+        if card is not None and card.focusPolicy() != Qt.FocusPolicy.NoFocus:
             card.setFocus(Qt.FocusReason.ShortcutFocusReason)
         else:
             self._chat.composer.field.setFocus()
 
-    def _cards(self) -> list[Card]:
+    def _card_of(self, entry: WaitingEntry) -> Card | None:
+        """The card of what waits, in view; `None` where it has none."""
         model, transcript = self._chat.model, self._chat.transcript
-        shown = [] if model is None else [each.row for each in model.shown if each.row.is_card]
-        cards = [transcript.card_of(row.id) for row in shown]
-        return [card for card in cards if card is not None]
+        rows = [] if model is None else [each.row for each in model.shown if each.row.is_card]
+        row = next((each for each in rows if is_about(each, entry)), None)
+        if row is None:
+            return None
+        transcript.reveal(row.id)
+        return transcript.card_of(row.id)
 
     def _follow(self, sessions: Sequence[RunSession]) -> None:
         """Tell somebody who looks elsewhere; in the window everything is told already."""
@@ -106,7 +110,9 @@ class Steering(QObject):
             )
             for each in sessions
         ]
-        self.notifier.follow(self._window.waiting_list.entries, runs)
+        waiting = self._window.waiting_list.entries
+        self._window.show_waiting_count(len(waiting))
+        self.notifier.follow(waiting, runs)
 
     def _on_notice(self, target: Target) -> None:
         entry = target.entry or WaitingEntry(target.run_id, "", "run", "")
@@ -117,6 +123,10 @@ class Steering(QObject):
 
     def _channel(self, parent: QObject, pressed: Pressed) -> Channel | None:
         return channel_for(parent, pressed, self._window.windowIcon())
+
+    def close(self) -> None:
+        """Take back what the system still shows."""
+        self.notifier.close()
 
     def stop(self) -> None:
         """Stop the run."""
@@ -215,6 +225,10 @@ class Steering(QObject):
             await self._backend.revert_edit_batch(run_id, batch_id, force=True)
 
 
-def _matters(card: Card) -> tuple[str, ...]:
-    """The ids of what a card is about."""
-    return tuple(getattr(card, name, "") for name in ("approval_id", "pause_id", "call_id"))
+def is_about(row: Row, entry: WaitingEntry) -> bool:
+    """Whether a row with controls is about what waits."""
+    if row.kind == FAILURE:
+        return entry.kind == "retry" and row.node_id == entry.node_id
+    names = {QUESTION: "pause_id", APPROVAL: "approval_id", UNCERTAIN: "call_id"}
+    name = names.get(row.kind)
+    return name is not None and getattr(row.payload, name) == entry.matter

@@ -99,6 +99,7 @@ class Workbench(QObject):
         self.historian.close()
         self.settings.close()
         self.panes.close()
+        self.steering.close()
         self._common.runs.changed.disconnect(self._refresh)
         self._common.runs.followed.disconnect(self._on_followed)
         self._common.unexpected.disconnect(self._tell_unexpected)

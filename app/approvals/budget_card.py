@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.chat.cards import Card
@@ -34,6 +35,7 @@ class BudgetCard(Card):
         self.pause_id = pending.pause_id
         self._node_id = row.node_id
         self._intents = intents
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._limit = limit
         self.add_text(row.text)
         self.go_on = self.button("Go on with more", primary=True)

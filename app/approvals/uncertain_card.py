@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.approvals.call_views import CallText
@@ -50,6 +51,7 @@ class UncertainCard(Card):
         super().__init__("waiting-card", "question", "waiting", title, theme, parent)
         self.call_id = call.call_id
         self._intents = intents
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.add_text(_SIGNS[call.evidence.sign]).setProperty("kind", "second")
         shown = {key: each for key, each in call.tool_call.arguments.items() if key != "_i"}
         self.body.addWidget(CallText(call_text(shown), f"Arguments of {name}", self))

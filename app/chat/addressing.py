@@ -11,7 +11,7 @@ from app.chat.composer import Address
 class RunFacts(NamedTuple):
     """What decides it; nodes are ids mapped to labels, in the order in which they began to wait.
 
-    `talking` are nodes at work that take messages meanwhile.
+    `talking` are nodes at work that take messages meanwhile, `at_work` those that work at all.
     """
 
     is_active: bool
@@ -19,6 +19,7 @@ class RunFacts(NamedTuple):
     failed: Mapping[str, str]
     talking: Mapping[str, str]
     undecided: int = 0
+    at_work: Mapping[str, str] = {}
 
 
 IDLE_FACTS = RunFacts(False, {}, {}, {})
@@ -47,6 +48,9 @@ def address_for(facts: RunFacts, chosen: str, *, is_ready: bool, why_not: str = 
         return _retry(node_id, facts.failed[node_id])
     if facts.undecided:
         return Address("none", placeholder="A tool call waits for your decision above")
+    if chosen in facts.at_work:
+        words = f"{facts.at_work[chosen]} takes no messages while it works; you can interrupt it"
+        return Address("none", placeholder=words)
     return Address("none", placeholder="The workflow is at work; questions to you appear above")
 
 

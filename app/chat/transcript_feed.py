@@ -13,6 +13,7 @@ from app.chat.rows import ASSISTANT, NOTICE, OUTPUT, THINKING, USER, Row
 from app.chat.transcript_model import TranscriptModel
 from app.kit.formats import duration_text, plural, usage_texts
 from engine.vocabulary import events as ev
+from engine.vocabulary.reconfiguration import NodeReconfigured, patch_text
 from orchestration.runs.actor_board import actor_id as actor_id_of
 from orchestration.runs.event_hub import EventRecord
 from orchestration.runs.pauses import caller_of
@@ -60,6 +61,7 @@ class TranscriptFeed:
             ev.NodeFailed: self._failed,
             ev.SubagentFailed: self._subagent_failed,
             ev.RunError: self._run_error,
+            NodeReconfigured: self._reconfigured,
             ev.Finished: self._finished,
             ev.Aborted: self._aborted,
         }
@@ -183,6 +185,10 @@ class TranscriptFeed:
     def _failed(self, event: ev.NodeFailed, time: float) -> None:
         self._close_streams()
         self._cards.failed(event, time)
+
+    def _reconfigured(self, event: NodeReconfigured, time: float) -> None:
+        text = f"From now on in this run: {patch_text(event.patch)}"
+        self._rows.add(NOTICE, event.node_id, time, text)
 
     def _run_error(self, event: ev.RunError, time: float) -> None:
         self._close_streams()

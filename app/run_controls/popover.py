@@ -58,7 +58,7 @@ class Popover(QFrame):
         self.ensurePolished()
         layout = self.box
         layout.activate()
-        size = self.sizeHint()
+        size = self.sizeHint().expandedTo(self.minimumSize())
         room = self._window.rect()
         width = min(size.width(), room.width() - 2 * _EDGE)
         height = layout.totalHeightForWidth(width) if layout.hasHeightForWidth() else size.height()

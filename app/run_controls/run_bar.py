@@ -5,14 +5,18 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
 
+from app.kit.elided_button import ElidedButton
 from app.kit.elided_label import ElidedLabel
 from app.run_controls.limit_meter import LimitMeter
 from app.theme.status_mark import StatusMark
 from app.theme.statuses import status_style
 from app.theme.theme import Theme
 
+_LABEL_WIDTH = 150
+_ROOM_FOR_WORDS = 1000
 _RUN_MARKS = {
     "running": ("disc", "running"),
     "paused": ("question", "waiting"),
@@ -63,13 +67,13 @@ class RunBar(QFrame):
         self.mark = StatusMark(theme, "ring", "idle", 12, self)
         self.label = ElidedLabel(parent=self)
         self.label.setProperty("kind", "caption")
-        self.usage = QPushButton(self)
+        self.usage = ElidedButton(self)
         self.usage.setProperty("kind", "chip")
         self.usage.clicked.connect(self.usage_asked)
         self.meter = LimitMeter(theme, self)
         self.limit = ElidedLabel(parent=self)
         self.limit.setProperty("kind", "small")
-        self.settings = QPushButton(self)
+        self.settings = ElidedButton(self)
         self.settings.setProperty("kind", "chip")
         self.settings.clicked.connect(self._ask_settings)
         self.interrupt = QPushButton("Interrupt", self)
@@ -79,7 +83,7 @@ class RunBar(QFrame):
         self.retry.setProperty("kind", "chip")
         self.retry.clicked.connect(self._ask_retry)
         row = QHBoxLayout(self)
-        row.setContentsMargins(24, 5, 24, 5)
+        row.setContentsMargins(14, 4, 12, 4)
         row.setSpacing(8)
         row.addWidget(self.mark)
         row.addWidget(self.label, 1)
@@ -90,6 +94,15 @@ class RunBar(QFrame):
         theme.changed.connect(self._dress)
         self._dress()
         self.show_state(None)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """In a narrow window the meter says it without the words beside it."""
+        super().resizeEvent(event)
+        self._show_limit_words()
+
+    def _show_limit_words(self) -> None:
+        words = self._state.limit_words if self._state is not None else ""
+        self.limit.setVisible(bool(words) and self.width() >= _ROOM_FOR_WORDS)
 
     @property
     def state(self) -> BarState | None:
@@ -112,19 +125,18 @@ class RunBar(QFrame):
             words, mark, color = style.label, style.mark, style.color
         self.mark.show_mark(mark, color)
         self.label.setText(f"{state.label} · {words}")
+        self.label.setMinimumWidth(min(self.label.sizeHint().width(), _LABEL_WIDTH))
         self.label.updateGeometry()
-        self.usage.setText(state.usage)
         self.usage.setVisible(bool(state.usage))
-        self.usage.setToolTip(state.usage_tip)
+        self.usage.show_text(state.usage, state.usage_tip)
         self.usage.setAccessibleName(f"Used up: {state.usage}")
-        for widget in (self.meter, self.limit):
-            widget.setVisible(bool(state.limit_words))
+        self.meter.setVisible(bool(state.limit_words))
         self.limit.setText(state.limit_words)
+        self._show_limit_words()
         self.limit.updateGeometry()
         self.meter.show_value(state.limit, state.limit_words)
-        self.settings.setText(state.settings)
         self.settings.setVisible(bool(state.settings))
-        self.settings.setToolTip(state.settings_tip)
+        self.settings.show_text(state.settings, state.settings_tip)
         self.settings.setAccessibleName(f"{state.label}, settings for this run: {state.settings}")
         self.interrupt.setVisible(state.can_interrupt)
         self.retry.setVisible(state.can_retry)

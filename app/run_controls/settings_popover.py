@@ -41,9 +41,9 @@ class SettingsPopover(Popover):
         self.title = QLabel(self)
         self.title.setProperty("kind", "title")
         self.model = ChoiceBox(theme, self)
-        self._model_line = LineField(self.model)
-        self._model_line.setAccessibleName("Model for this run")
-        self.model.write_in(self._model_line)
+        self.model_line = LineField(self.model)
+        self.model_line.setAccessibleName("Model for this run")
+        self.model.write_in(self.model_line)
         self.approval = ChoiceBox(theme, self)
         self.approval.setAccessibleName("Approval for this run")
         self.approval.show_entries([APPROVAL_WORDS[mode][0] for mode in _MODES], 0)
@@ -68,7 +68,7 @@ class SettingsPopover(Popover):
         self.apply = QPushButton("Apply to this run", self)
         self.apply.setProperty("kind", "primary")
         self.apply.clicked.connect(self._apply)
-        self._model_line.returnPressed.connect(self._apply)
+        self.model_line.returnPressed.connect(self._apply)
         close = QPushButton("Cancel", self)
         close.clicked.connect(self.close_popover)
         buttons = QHBoxLayout()
@@ -95,7 +95,7 @@ class SettingsPopover(Popover):
         self.title.setText(f"{label}, for this run")
         offered = [*dict.fromkeys((settings.model, *models))]
         self.model.show_entries(offered, 0)
-        self._model_line.setText(settings.model)
+        self.model_line.setText(settings.model)
         self.approval.setCurrentIndex(_MODES.index(settings.approval_mode))
         known = [settings.reasoning_effort] if settings.reasoning_effort else []
         self._efforts = [*dict.fromkeys((*efforts, *known))]
@@ -107,7 +107,7 @@ class SettingsPopover(Popover):
         """What is other than what counts now."""
         settings = self._settings
         assert settings is not None
-        model = self._model_line.text().strip()
+        model = self.model_line.text().strip()
         mode = _MODES[self.approval.currentIndex()]
         at = self.effort.currentIndex()
         effort = self._efforts[at - 1] if at > 0 else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from app.kit.formats import count_text, duration_text, money_text, plural
-from engine.vocabulary.spending import MEASURES, Allowance, amount_text
+from engine.vocabulary.spending import MEASURES, Allowance
 
 if TYPE_CHECKING:
     from orchestration.runs.run_view import RunView
@@ -91,8 +91,23 @@ def fullness(
         limit, amount = getattr(allowed, measure), spent[measure]
         if limit and amount is not None and amount / limit >= best:
             best = amount / limit
-            words = f"{amount_text(measure, amount)} of {amount_text(measure, limit)}"
+            words = f"{_short(measure, amount)} of {_amount(measure, limit)}"
     return min(best, 1.0), words
+
+
+def _short(measure: str, amount: float) -> str:
+    """An amount without its unit where that follows anyway: `14k of 16k tokens`."""
+    if measure in ("tokens", "turns"):
+        return count_text(round(amount))
+    return _amount(measure, amount)
+
+
+def _amount(measure: str, amount: float) -> str:
+    if measure == "cost":
+        return money_text(amount)
+    if measure == "seconds":
+        return duration_text(amount)
+    return f"{count_text(round(amount))} {measure}"
 
 
 def _row(name: str, totals: UsageTotals | None, seconds: float | None) -> UsageRow:
