@@ -131,7 +131,7 @@ class OpenWorkflow(QObject):
     def show_nothing(self) -> None:
         """Have nothing open."""
         self.document.clear()
-        self.ready, self.problems = NOTHING_OPEN, ()
+        self.ready, self.problems, self.has_swap = NOTHING_OPEN, (), False
         self.session = None
         self.show_draft()
 

@@ -106,6 +106,8 @@ class Opening(QObject):
             except UserError:
                 self._drop(known)
                 raise
+            if known.document.path != path or not known.is_unread:
+                return  # meanwhile it was closed, or gave its place to another one
             known.take(path, workflow, base)
         await self._was_read(known)
 

@@ -15,6 +15,7 @@ from app.canvas.document import WorkflowDocument
 from app.common import Common
 from app.first_window import window_with
 from app.kit.endings import within
+from app.kit.window_state import WindowState
 from app.leaving import edits_may_be_left, quitting_is_agreed, runs_may_be_left
 from app.main_window import MainWindow
 from app.open_workflow import OpenWorkflow
@@ -58,8 +59,9 @@ class Program(QObject):
         """Read what is on screen, and bring back the other windows of the last time."""
         self.workbenches[0].begin()
         for number in self._others:
-            window = window_with(None, self._state.of_window(number), self.workbenches[0].window)
-            self._show(window)
+            state = self._state.of_window(number)
+            if self._leave_out_what_is_open(state):
+                self._show(window_with(None, state, self.workbenches[0].window))
         self._others = []
         for bench in self.workbenches:
             self.common.tasks.spawn(bench.opening.mark_unsaved(), "look for unsaved edits")
@@ -140,6 +142,14 @@ class Program(QObject):
         window.quit_requested.connect(self._on_quit)
         self.workbenches.append(bench)
         return bench
+
+    def _leave_out_what_is_open(self, state: WindowState) -> bool:
+        """Take files from a window's tabs that are open elsewhere; tells whether it is of use."""
+        tabs, front = state.tabs()
+        left = [tab for tab in tabs if self.common.find(tab[0]) is None]
+        if len(left) < len(tabs):
+            state.keep_tabs(left, left.index(tabs[front]) if tabs[front] in left else 0)
+        return bool(left) or not tabs
 
     def _on_quit(self) -> None:
         self._end()

@@ -148,8 +148,9 @@ class TabStrip(QFrame):
         menu = self._new_menu()
         for index, look in enumerate(self._looks):
             entry = menu.addAction(look.name + (" •" if look.is_edited else ""))
-            entry.setCheckable(True)
-            entry.setChecked(index == self.bar.currentIndex())
+            entry.setIcon(self.bar.tabIcon(index))
+            if index == self.bar.currentIndex():
+                menu.setActiveAction(entry)
             entry.triggered.connect(partial(self._choose, index))
         menu.popup(self.more.mapToGlobal(QPoint(0, self.more.height() + 2)))
 

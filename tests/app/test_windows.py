@@ -191,6 +191,15 @@ def test_windows_and_their_tabs_come_back_with_what_was_in_view(
             window.remember()
         await hand.driver.close()
 
+    async def with_a_file_of_the_second_window() -> None:
+        driver = WindowDriver(tmp_path / "fourth.workflow.json", WindowState(tmp_path / "state"))
+        await driver.start()
+        both = Windows(TabHand(driver, tmp_path))
+        assert [len(names) for names in both.names()] == [4]
+        assert driver.window.document.graph.name == "Fourth"
+        await driver.close()
+        driver.dispose()
+
     async def again() -> None:
         driver = WindowDriver(None, WindowState(tmp_path / "state"))
         # For the first frame, one file is read.
@@ -211,3 +220,4 @@ def test_windows_and_their_tabs_come_back_with_what_was_in_view(
 
     qt_loop.run(scenario())
     qt_loop.run(again())
+    qt_loop.run(with_a_file_of_the_second_window())
