@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from orchestration.workspace.paths import PathRefused, Workspace
 
-MOST_BYTES = 2 << 20
+MOST_BYTES = 1 << 20
 """So much of a text is shown."""
-MOST_LINES = 50_000
+MOST_LINES = 20_000
 LONGEST_LINE = 4000
 """Longer lines are cut, and so marked."""
 LARGEST_IMAGE = 32 << 20

@@ -138,6 +138,8 @@ class FilePage(QWidget):
         reached = self.code.go_to(line)
         if reached != line and self.content is not None:
             words = f"There is no line {line} in it any more: it ends at line {reached}."
+            if self.content.notices:
+                words = f"Line {line} is not among those shown."
             self.notices.setText("\n".join((*self.content.notices, words)))
             self.notices.show()
 

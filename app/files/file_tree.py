@@ -42,8 +42,8 @@ class FileTree(QTreeView):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.setAccessibleName("Files")
-        # The rest of the chosen row has its colour from the row itself.
-        self.setStyleSheet("QTreeView::branch:selected { background: transparent; }")
+        # The chosen name has a ground of its own; what is left of it would get a second one.
+        self.setStyleSheet("QTreeView { selection-background-color: transparent; }")
         self.clicked.connect(self._on_clicked)
         self.activated.connect(self._on_activated)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
-MOST_ENTRIES = 5000
+MOST_ENTRIES = 2000
 """So many entries of one folder are listed; how many more there are is told."""
 _LARGEST_IGNORE_FILE = 1 << 20
 

@@ -14,9 +14,10 @@ from orchestration.terminal.pseudo_terminal import Launch, PseudoTerminal
 from orchestration.terminal.shell_choice import first_folder, shell_of, terminal_environment
 
 FRAME_MS = 16
+_SETTLE_MS = 60
 _SPEND_S = 0.008
 """So much of a frame may go into what was printed; a shell that prints more has to wait."""
-_PART = 1 << 13
+_PART = 1 << 10
 CLOSE_S = 12.0
 
 
@@ -43,6 +44,10 @@ class ShellSession(QObject):
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._take)
+        self._settle = QTimer(self)
+        self._settle.setSingleShot(True)
+        self._settle.setInterval(_SETTLE_MS)
+        self._settle.timeout.connect(self._fit)
         # From the thread of the shell to this one.
         self._ready.connect(self._take_soon, Qt.ConnectionType.QueuedConnection)
 
@@ -86,18 +91,25 @@ class ShellSession(QObject):
             self._shell.write(data)
 
     def resize(self, columns: int, lines: int) -> None:
-        """Give the screen another size."""
+        """Give the screen another size; while it changes on and on, soon after it has settled."""
         if (columns, lines) == self._size:
             return
         self._size = columns, lines
-        self.emulator.screen.resize(columns, lines)
+        if self._shell is None:
+            self._fit()
+        else:
+            self._settle.start()
+
+    def _fit(self) -> None:
+        self.emulator.screen.resize(*self._size)
         if self._shell is not None:
-            self._shell.resize(columns, lines)
+            self._shell.resize(*self._size)
         self.advanced.emit()
 
     def end(self) -> PseudoTerminal | None:
         """Hang up; gives what can be waited for."""
         self._timer.stop()
+        self._settle.stop()
         shell, self._shell = self._shell, None
         self.is_on = False
         if shell is not None:

@@ -144,7 +144,7 @@ class TerminalView(QAbstractScrollArea):
         font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
         font.setPixelSize(self._pixels)
         font.setKerning(False)
-        font.setStyleHint(QFont.StyleHint.Monospace, QFont.StyleStrategy.PreferAntialias)
+        font.setStyleHint(QFont.StyleHint.Monospace, QFont.StyleStrategy.PreferNoShaping)
         metrics = QFontMetricsF(font)
         advance = metrics.horizontalAdvance("M")
         self.cell_width = max(1, ceil(advance - 0.01))

@@ -23,8 +23,8 @@ from orchestration.errors import UserError
 from orchestration.workspace.process_supervisor import encode_spec, end_below
 
 _SUPERVISOR = Path(__file__).parent.parent / "workspace" / "process_supervisor.py"
-_CHUNK = 1 << 16
-MOST_WAITING = 1 << 18
+_CHUNK = 1 << 14
+MOST_WAITING = 1 << 16
 """So many bytes may wait for the reader; then the shell has to wait."""
 MOST_UNWRITTEN = 1 << 24
 """So many bytes may wait for a shell that does not read."""

@@ -43,7 +43,7 @@ def test_a_file_of_any_size_is_read_in_part(tmp_path: Path) -> None:
     large = read(tmp_path, "large.log")
     assert len(large.text) <= MOST_BYTES
     assert large.text.count("\n") < MOST_LINES + 1
-    assert large.notices[0] == "Only the first 2.1 MB of 4.4 MB are shown."
+    assert large.notices[0] == "Only the first 1.0 MB of 4.4 MB are shown."
 
 
 def test_very_long_lines_are_cut_and_said_to_be(tmp_path: Path) -> None:
