@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from functools import partial
 from pathlib import Path
@@ -13,9 +12,9 @@ from PySide6.QtCore import QObject, QTimer
 from app.common import Common
 from app.history.fork_dialog import ask_for_fork
 from app.history.fork_points import fork_nodes
-from app.history.recorded_copy import recorded_copy
 from app.history.replay_session import ReplaySession
 from app.history.run_dialogs import ask_for_tidying, choose_export, choose_import
+from app.history.run_homes import RunHomes
 from app.history.run_table_model import PAGE
 from app.history.run_trouble import RunTrouble
 from app.kit.dialogs import confirm
@@ -70,6 +69,7 @@ class Historian(QObject):
         self._known: tuple[tuple[str, str], ...] = ()
         self._is_closed = False
         self._on_bar: ReplaySession | None = None
+        self._homes = RunHomes(window, common, opening)
         self.trouble = RunTrouble(window, common.backend, do, self._read)
         self._settle = QTimer(self)
         self._settle.setSingleShot(True)
@@ -268,7 +268,7 @@ class Historian(QObject):
         self._do(self._resume(run), "resume a run")
 
     async def _resume(self, run: StoredRun) -> None:
-        work, path, workflow = await self._at_home(run)
+        work, path, workflow = await self._homes.at_home(run)
         run_id = await self._backend.resume_run(run.run_id)
         self._went_on(work, run_id, path, workflow)
         self._window.dock.interrupted_bar.forget(run.run_id)
@@ -279,7 +279,7 @@ class Historian(QObject):
         wish = await ask_for_fork(run.name, nodes, seq, self._window.theme, self._window)
         if wish is None:
             return
-        work, path, workflow = await self._at_home(run)
+        work, path, workflow = await self._homes.at_home(run)
         run_id = await self._backend.fork_run(
             run.run_id, node_id=wish.node_id, turn=wish.turn, seq=wish.seq, changes=wish.changes
         )
@@ -290,73 +290,8 @@ class Historian(QObject):
         self._common.runs.follow(run_id, path, workflow)
         self._window.dock.show_tab(CHAT)
 
-    async def _at_home(self, run: StoredRun) -> tuple[OpenWorkflow, Path, Workflow]:
-        """Show the run's workflow; give its tab, its file and itself.
-
-        Raises:
-            UserError: it is nowhere to be found, or in another window.
-        """
-        work = self._common.find_workflow(run.workflow_id)
-        if work is None:
-            path = await asyncio.to_thread(self._file_of, run.workflow_id)
-            if path is None:
-                recorded = await self._backend.recorded_workflow(run.run_id, None)
-                if recorded is None:
-                    raise UserError(f"the workflow '{run.workflow_name}' of this run is gone")
-                return await self._at_copy(run, recorded)
-            work = await self._opening.open(path)
-        else:
-            work.come_to_front()
-        document = work.document
-        if work not in self._opening.all:
-            raise UserError(
-                f"'{run.workflow_name}' is open in another window; look at the run there"
-            )
-        if document.path is None or document.workflow is None:
-            raise UserError(f"'{run.workflow_name}' could not be opened; try again")
-        return work, document.path, document.workflow
-
-    async def _as_it_ran(self, run: StoredRun) -> tuple[OpenWorkflow, Path, Workflow]:
-        """Show the workflow that the run was made with: today's if that is it, else a copy."""
-        known = self._common.find_workflow(run.workflow_id)
-        today = known.document.workflow if known is not None else None
-        if today is None:
-            file = await asyncio.to_thread(self._file_of, run.workflow_id)
-            today = self._backend.load_workflow(file) if file is not None else None
-        recorded = await self._backend.recorded_workflow(run.run_id, today)
-        if recorded is None:
-            return await self._at_home(run)
-        return await self._at_copy(run, recorded)
-
-    async def _at_copy(
-        self, run: StoredRun, recorded: Workflow
-    ) -> tuple[OpenWorkflow, Path, Workflow]:
-        """Show the recorded workflow in a tab of its own; the person's file stays as it is."""
-        folder = self._backend.data_dir / "recorded"
-        path = await asyncio.to_thread(recorded_copy, folder, run.run_id, recorded)
-        work = await self._opening.open(path)
-        workflow = work.document.workflow
-        if work not in self._opening.all or workflow is None:
-            raise UserError(
-                f"'{run.workflow_name}' is open in another window; look at the run there"
-            )
-        return work, path, workflow
-
-    def _file_of(self, workflow_id: str) -> Path | None:
-        catalogue = self._backend.library.catalogue()
-        for file in (*catalogue.files(), *catalogue.examples):
-            if file.id == workflow_id:
-                return file.path
-        for path, _ in self._window.state.recent():
-            try:
-                if self._backend.load_workflow(path).id == workflow_id:
-                    return path
-            except UserError:
-                continue  # it is gone, or no workflow any more
-        return None
-
     async def _replay(self, run: StoredRun) -> None:
-        work, path, workflow = await self._as_it_ran(run)
+        work, path, workflow = await self._homes.as_it_ran(run)
         view = await self._backend.replay(run.run_id)
         records = await self._backend.stored_events(run.run_id)
         look_at = partial(self._look_at, run.run_id)
