@@ -13,7 +13,6 @@ from app.common import Common
 from app.main_window import MainWindow
 from app.open_workflow import OpenWorkflow
 from app.opening import Opening
-from app.run_session import ShownRun
 from app.tab_bar import TabLook
 from app.theme.statuses import status_style
 
@@ -31,6 +30,7 @@ class Tabs(QObject):
         self._opening = opening
         self._do = do
         self._remembered: object = None
+        self._seen: set[str] = set()
         strip = window.tab_strip
         strip.chosen.connect(self._on_chosen)
         strip.closed.connect(self._on_closed)
@@ -93,10 +93,26 @@ class Tabs(QObject):
                 _named_apart(name, work) if name in twice else name,
                 work.document.path,
                 work.saving.has_edits or work.has_swap,
-                *_mark(self._common.runs.of(work.document.path)),
+                *self._mark(work),
             )
             for name, work in zip(names, works, strict=True)
         ]
+
+    def _mark(self, work: OpenWorkflow) -> tuple[str, str, str]:
+        """Mark, colour and word for a run that goes on, or whose end nobody has seen yet."""
+        session = self._common.runs.of(work.document.path)
+        if session is None:
+            return "", "", ""
+        if session.is_active:
+            is_waiting = bool(session.waiting())
+            style = status_style("awaiting_input" if is_waiting else "started")
+            return style.mark, style.color, "waiting for you" if is_waiting else "running"
+        if work is self._opening.front:
+            self._seen.add(session.run_id)
+        if session.run_id in self._seen:
+            return "", "", ""
+        style = status_style(str(session.view.status))
+        return style.mark, style.color, style.label.lower()
 
     def _on_chosen(self, index: int) -> None:
         self._window.desks.show_desk(self._window.desks.all[index])
@@ -156,14 +172,3 @@ class Tabs(QObject):
 def _named_apart(name: str, work: OpenWorkflow) -> str:
     path = work.document.path
     return f"{name} ({path.parent.name}/{path.name})" if path is not None else name
-
-
-def _mark(session: ShownRun | None) -> tuple[str, str, str]:
-    """The mark, colour and word for a run that goes on; nothing for one that is over."""
-    if session is None or not session.is_active:
-        return "", "", ""
-    if session.waiting():
-        style = status_style("awaiting_input")
-        return style.mark, style.color, "waiting for you"
-    style = status_style("started")
-    return style.mark, style.color, "running"

@@ -9,6 +9,8 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
 from app.first_window import EXAMPLE
+from engine.vocabulary import events as ev
+from engine.vocabulary.report import RunReport
 from orchestration.workflow_catalog import examples
 from tests.support.qt_loop import QtLoop, turns, until
 from tests.support.tab_hand import TabHand
@@ -170,6 +172,11 @@ def test_a_run_goes_on_behind_and_its_tab_says_so(hand: TabHand, qt_loop: QtLoop
         assert hand.driver.chat.composer.text == ""
         await hand.trigger("next_tab")
         assert hand.driver.chat.composer.text == "for the other one"
+
+        run.tell(ev.Finished(RunReport("planning", ())))
+        await until(lambda: hand.window.tab_strip.looks[0].status == "done")
+        await hand.trigger("previous_tab")
+        assert hand.window.tab_strip.looks[0].status == ""
         await hand.driver.close()
 
     qt_loop.run(scenario())
