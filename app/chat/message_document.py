@@ -217,7 +217,9 @@ class MessageDocument:
         top = layout.blockBoundingRect(self.document.findBlockByNumber(first))
         end = layout.blockBoundingRect(self.document.findBlockByNumber(last))
         box = QRectF(0, top.top(), self.document.textWidth(), end.bottom() - top.top())
-        return box.adjusted(0, -BLOCK_GAP, 0, BLOCK_GAP)
+        # Qt leaves out the margins above the first block and below the last one.
+        whole = QRectF(0, 0, box.width(), self.document.size().height())
+        return box.adjusted(0, -BLOCK_GAP, 0, BLOCK_GAP).intersected(whole)
 
 
 def _painted_mark(cursor: QTextCursor, color: QColor) -> QAbstractTextDocumentLayout.Selection:

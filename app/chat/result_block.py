@@ -12,6 +12,7 @@ from app.chat.output_tree import is_tree, tree_lines
 from app.chat.row_blocks import MessageBlock
 from app.chat.tool_words import pretty
 from app.chat.tree_text import fill_tree
+from app.kit.formats import count_text
 from app.theme.tokens import RADIUS_CARD
 
 TURN = "turn:"
@@ -25,8 +26,7 @@ class ResultBlock(MessageBlock):
         """Show it the way that is wanted now."""
         row = self.row
         if row.shows_handoff:
-            text = row.handoff if isinstance(row.handoff, str) else _as_json(row.payload)
-            self._text.show_markdown(text)
+            self._text.show_markdown(_as_json(row.payload))
         elif is_tree(row.payload):
             fill_tree(self._text, tree_lines(row.payload, row.turned), self.theme)
         else:
@@ -47,8 +47,20 @@ class ResultBlock(MessageBlock):
 
     @property
     def can_switch(self) -> bool:
-        """Whether there are two ways to see it."""
-        return is_tree(self.row.payload)
+        """Whether there are two ways to see it: of a Markdown document only the summary is here."""
+        return is_tree(self.row.payload) and not self._is_markdown
+
+    @property
+    def _is_markdown(self) -> bool:
+        return self.row.handoff is not None and self.row.handoff.format == "markdown"
+
+    def head(self) -> tuple[str, str, str]:
+        """Mark, colour and words; also what kind of document is handed on."""
+        mark, color, words = super().head()
+        if self._is_markdown:
+            size = count_text(self.row.handoff.size_bytes)
+            words += f" · handed on as a Markdown document of {size} bytes"
+        return mark, color, words
 
     def link_at(self, point: QPointF) -> str:
         """The switch."""

@@ -173,7 +173,7 @@ class TranscriptFeed:
 
     def _output_row(self, node_id: str, output: Any, time: float) -> None:
         row = self._rows.add(OUTPUT, node_id, time, output_markdown(output))
-        row.payload = output
+        row.payload, row.handoff = output, self._view.handoffs.get(node_id)
         timing = self._view.timings.get(node_id)
         if timing is not None and timing.started_at is not None:
             row.seconds = max(0.0, time - timing.started_at)
