@@ -60,6 +60,7 @@ class TimelineView(QAbstractScrollArea):
         self._theme = theme
         self._bars = BarPainter(theme)
         self._roots: Sequence[Span] = ()
+        self._run_id = ""
         self._moment: Callable[[], float] = clock.time
         self._is_live = False
         self._is_broken = False
@@ -81,10 +82,17 @@ class TimelineView(QAbstractScrollArea):
         self._beat.timeout.connect(self._grow)
         theme.changed.connect(self._restyle)
 
-    def follow(self, roots: Sequence[Span], moment: float | None, *, is_live: bool) -> None:
+    def follow(
+        self, run_id: str, roots: Sequence[Span], moment: float | None, *, is_live: bool
+    ) -> None:
         """Show a run's spans as they are now; `moment` is the time of a replay that stands."""
+        is_other, self._run_id = run_id != self._run_id, run_id
         if roots is not self._roots:
             self._roots = roots
+            if self.current is not None and not is_other:
+                # Another moment of the same run: its spans have the same ids.
+                self.current = _found(roots, self.current.id)
+        if is_other:
             self._folded.clear()
             self._opened.clear()
             self.scale = TimeScale()
@@ -368,3 +376,13 @@ class TimelineView(QAbstractScrollArea):
 
     def _restyle(self) -> None:
         self.viewport().update()
+
+
+def _found(spans: Sequence[Span], span_id: str) -> Span | None:
+    for span in spans:
+        if span.id == span_id:
+            return span
+        inner = _found(span.children, span_id)
+        if inner is not None:
+            return inner
+    return None

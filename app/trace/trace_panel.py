@@ -120,7 +120,7 @@ class TracePanel(QWidget):
         if is_list:
             self.list.catch_up()
         else:
-            self.timeline.follow(run.view.spans, run.moment, is_live=run.is_active)
+            self.timeline.follow(run.run_id, run.view.spans, run.moment, is_live=run.is_active)
             self._show_details()
         self._totals.setText(self._totals_text(run))
 
