@@ -9,7 +9,7 @@ from PySide6.QtGui import QFont, QFontMetricsF, QStaticText
 
 from app.canvas.geometry import CARD_WIDTH
 from app.canvas.graph_sketch import Card
-from app.kit.formats import count_text, duration_text
+from app.kit.formats import count_text, duration_text, money_text
 from app.theme.statuses import status_style
 from app.theme.theme import Theme
 
@@ -21,8 +21,8 @@ _MODEL_NAMES = {"embedded": "Demo model"}
 class NodeRunInfo(NamedTuple):
     """How one node stands.
 
-    Seconds at work so far, tokens in and out, how much waits for a person, what went wrong, and
-    the model that has answered.
+    Seconds at work so far, tokens in and out, how much waits for a person, what went wrong,
+    the model that has answered, and the cost in US dollars.
     """
 
     status: str = "idle"
@@ -31,6 +31,7 @@ class NodeRunInfo(NamedTuple):
     waiting: int = 0
     detail: str = ""
     model: str = ""
+    cost: float | None = None
 
 
 IDLE = NodeRunInfo()
@@ -45,7 +46,7 @@ class NodeTexts:
         small = theme.sized_font(12)
         room = CARD_WIDTH - 2 * PADDING
         time = "" if info.seconds is None else duration_text(info.seconds)
-        tokens = "" if info.tokens is None else f"{count_text(info.tokens)} tokens"
+        tokens = _used_up(info)
         self.time, self.time_width = _fitted(time, small, room)
         self.tokens, self.tokens_width = _fitted(tokens, small, room)
         status = status_style(info.status).label
@@ -63,6 +64,14 @@ def model_line(card: Card, info: NodeRunInfo = IDLE) -> str:
     if card.kind != "agent":
         return f"Unknown kind '{card.kind}'" if card.kind else "Unknown kind"
     return card.model or "Default model"
+
+
+def _used_up(info: NodeRunInfo) -> str:
+    if info.tokens is None:
+        return ""
+    if info.cost is None:
+        return f"{count_text(info.tokens)} tokens"
+    return f"{count_text(info.tokens)} · {money_text(info.cost)}"
 
 
 def _fitted(text: str, font: QFont, room: float) -> tuple[QStaticText, float]:

@@ -68,7 +68,7 @@ def node_infos(view: RunView, now: float) -> dict[str, NodeRunInfo]:
     waiting.update(call.node_id for call in view.uncertain_calls.values())
     infos: dict[str, NodeRunInfo] = {}
     for node_id, status in view.status_by_node.items():
-        report = view.context_windows.get(node_id)
+        report, totals = view.context_windows.get(node_id), view.usage_by_node.get(node_id)
         infos[node_id] = NodeRunInfo(
             status=str(status),
             seconds=_seconds(view, node_id, str(status), now),
@@ -76,6 +76,7 @@ def node_infos(view: RunView, now: float) -> dict[str, NodeRunInfo]:
             waiting=waiting[node_id],
             detail=view.failed.get(node_id, ""),
             model=report.model if report is not None else "",
+            cost=totals.cost if totals is not None else None,
         )
     return infos
 
