@@ -8,8 +8,8 @@ from pathlib import Path
 
 from engine.run import preamble
 from orchestration.backend import Backend
-from orchestration.fair_threads import let_threads_take_turns
 from orchestration.debug_log import DebugLog
+from orchestration.fair_threads import let_threads_take_turns
 from orchestration.settings.data_folder import (
     data_folder,
     log_file,

@@ -11,10 +11,9 @@ from engine.graph.workflow import Workflow
 from engine.vocabulary import events as ev
 from engine.vocabulary.errors import PermanentFailure, TransientFailure
 from engine.vocabulary.messages import Usage
-from engine.vocabulary.recovery import UncertainCall
 from engine.vocabulary.report import PendingApproval, PendingInput
 from orchestration.errors import RunRefused
-from orchestration.headless import ApprovalRule, Asker, HeadlessResult, run_headless
+from orchestration.headless import ApprovalRule, Asker, HeadlessResult, Pending, run_headless
 from orchestration.runs.answers import ApprovalAnswer, PreparedAnswer, QuestionAnswer
 from orchestration.runs.event_hub import EventRecord
 from tests.support.engine_driver import ASKING, workflow
@@ -212,7 +211,7 @@ def test_a_person_who_is_there_is_asked_what_nobody_prepared(data_dir: Path) -> 
     asked: list[str] = []
 
     async def person(
-        pending: PendingInput | PendingApproval | UncertainCall,
+        pending: Pending,
     ) -> str | ApprovalAnswer | None:
         if isinstance(pending, PendingInput):
             asked.append(pending.question)
@@ -228,7 +227,9 @@ def test_a_person_who_is_there_is_asked_what_nobody_prepared(data_dir: Path) -> 
 
 
 def test_a_person_who_does_not_answer_leaves_the_run_paused(data_dir: Path) -> None:
-    async def person(pending: PendingInput | PendingApproval | UncertainCall) -> None:
+    async def person(
+        pending: Pending,
+    ) -> None:
         return None
 
     script = {"a": [ask("Which?")], "b": [WRITE]}

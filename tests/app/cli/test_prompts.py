@@ -14,7 +14,9 @@ from engine.vocabulary.tools import ApprovalRule, RuleProposal, ToolCall, ToolTi
 from orchestration.runs.answers import ApprovalAnswer
 
 
-def ask(pending: PendingInput | PendingApproval, *typed: str | None) -> str | ApprovalAnswer | None:
+def ask(
+    pending: PendingInput | PendingApproval, *typed: str | None
+) -> str | ApprovalAnswer | bool | None:
     lines = list(typed)
     prompts = TerminalPrompts(nullcontext, lambda: lines.pop(0))
     return asyncio.run(prompts.ask(pending))
