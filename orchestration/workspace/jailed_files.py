@@ -188,9 +188,11 @@ def remove(workspace: Workspace, path: Path, expected: bytes) -> None:
         OSError: it is still there.
     """
     with _folder_of(workspace, path) as folder, locked(folder, path):
-        current, _ = _read_at(folder, path)
+        current, status = _read_at(folder, path)
         if current != expected:
             raise ChangedMeanwhile(current)
+        if status is None or not is_at(folder, path, status):
+            raise ChangedMeanwhile(_read_at(folder, path)[0])
         if folder is None:
             path.unlink()
         else:

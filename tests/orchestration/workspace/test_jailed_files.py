@@ -144,24 +144,27 @@ def test_a_link_that_is_put_there_at_the_last_moment_is_left_alone_and_not_follo
 
 
 @pytest.mark.parametrize("now", [b"theirs", b"old", None])
-def test_what_others_write_at_the_last_moment_is_not_written_over(
-    jail: Workspace, monkeypatch: pytest.MonkeyPatch, now: bytes | None
+@pytest.mark.parametrize("removes", [False, True], ids=["replaced", "removed"])
+def test_what_others_write_at_the_last_moment_stays(
+    jail: Workspace, monkeypatch: pytest.MonkeyPatch, removes: bool, now: bytes | None
 ) -> None:
     path = jail.resolve("src/a")
     path.write_bytes(b"old")
-    flush = os.fsync
+    look = jailed_files.is_at
 
-    def meanwhile(descriptor: int) -> None:
+    def meanwhile(folder: int | None, at: Path, status: os.stat_result) -> bool:
         path.unlink()
         if now is not None:
             path.write_bytes(now)
             os.utime(path, ns=(1, 1))
-        monkeypatch.setattr(os, "fsync", flush)
-        flush(descriptor)
+        return look(folder, at, status)
 
-    monkeypatch.setattr(os, "fsync", meanwhile)
+    monkeypatch.setattr(jailed_files, "is_at", meanwhile)
     with pytest.raises(ChangedMeanwhile) as caught:
-        jailed_files.replace(jail, path, b"ours", b"old")
+        if removes:
+            jailed_files.remove(jail, path, b"old")
+        else:
+            jailed_files.replace(jail, path, b"ours", b"old")
     assert caught.value.data == now
     assert left_in(jail.root) == (["src"] if now is None else ["src", "src/a"])
 
