@@ -15,6 +15,7 @@ from app.chat.intents import ChatIntents
 from app.chat.rows import Row
 from app.chat.tool_words import call_text, tool_name
 from app.kit.formats import plural
+from app.kit.visible import visible_name
 from app.theme.theme import Theme
 from engine.vocabulary.report import PendingApproval
 from engine.vocabulary.tools import CallPreview, FileChangeOp, FilePreview, ToolTier
@@ -64,7 +65,9 @@ class ApprovalCard(Card):
             self.call = CallText(call_text(rest), f"Arguments of {self._name}", self)
             self._add_code(self.call)
         if preview.cwd is not None:
-            folder = "the execution folder" if preview.cwd in ("", ".") else preview.cwd
+            folder = (
+                "the execution folder" if preview.cwd in ("", ".") else visible_name(preview.cwd)
+            )
             self.add_text(
                 f"Runs in {folder}. A command can do whatever you can do on this computer, unless "
                 "commands are kept in a sandbox."
@@ -73,8 +76,8 @@ class ApprovalCard(Card):
             self.add_text(f"What it would do could not be found out: {preview.problem}")
 
     def _add_file(self, file: FilePreview) -> None:
-        to = f" to {file.rename_to}" if file.rename_to is not None else ""
-        title = f"{_VERBS[file.op]} {file.path}{to}"
+        to = f" to {visible_name(file.rename_to)}" if file.rename_to is not None else ""
+        title = f"{_VERBS[file.op]} {visible_name(file.path)}{to}"
         self.add_text(title)
         if file.diff:
             diff = DiffText(file.diff, f"{title}, as a diff", self.theme, self)

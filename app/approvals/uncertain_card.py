@@ -12,6 +12,7 @@ from app.chat.cards import Card
 from app.chat.intents import ChatIntents
 from app.chat.rows import Row
 from app.chat.tool_words import call_text, tool_name
+from app.kit.visible import visible_name
 from app.theme.theme import Theme
 from engine.vocabulary.recovery import (
     ABSENT,
@@ -72,7 +73,7 @@ class UncertainCard(Card):
 
     def _show_evidence(self, evidence: CallEvidence) -> None:
         lines = [_file_line(file) for file in evidence.files]
-        lines += [f"ran in {folder}" for folder in evidence.folders]
+        lines += [f"ran in {visible_name(folder)}" for folder in evidence.folders]
         if lines:
             self.add_text("What it was about to touch, then and now").setProperty("kind", "small")
             self.evidence = CallText("\n".join(lines), "Evidence", self)
@@ -88,9 +89,10 @@ class UncertainCard(Card):
 
 
 def _file_line(file: FileEvidence) -> str:
+    path = visible_name(file.path)
     if file.is_same:
-        return f"{file.path}\n  then and now: {_version(file.now)}"
-    return f"{file.path}\n  then: {_version(file.before)}\n  now:  {_version(file.now)}"
+        return f"{path}\n  then and now: {_version(file.now)}"
+    return f"{path}\n  then: {_version(file.before)}\n  now:  {_version(file.now)}"
 
 
 def _version(digest: str) -> str:

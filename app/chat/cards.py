@@ -20,6 +20,7 @@ from app.chat.intents import ChatIntents
 from app.chat.markdown_label import MarkdownLabel
 from app.chat.rows import Row
 from app.kit.formats import plural
+from app.kit.visible import visible, visible_lines
 from app.theme.status_mark import StatusMark
 from app.theme.theme import Theme
 
@@ -39,6 +40,7 @@ class Card(QFrame):
         super().__init__(parent)
         self.theme = theme
         self.setProperty("kind", kind)
+        title = visible(title)
         self.setAccessibleName(title)
         self.body = QVBoxLayout(self)
         self.body.setContentsMargins(14, 12, 14, 12)
@@ -60,7 +62,7 @@ class Card(QFrame):
 
     def add_text(self, text: str) -> QLabel:
         """A paragraph that can be selected."""
-        label = QLabel(text, self)
+        label = QLabel("\n".join(visible_lines(text)), self)
         label.setTextFormat(Qt.TextFormat.PlainText)
         label.setWordWrap(True)
         label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)

@@ -13,7 +13,7 @@ from app.chat.row_blocks import GAP, LINE, TIGHT_GAP, RowBlock
 from app.chat.rows import Row, ToolLine
 from app.chat.tool_words import stack_words
 from app.kit.formats import duration_text, plural
-from app.kit.visible import visible
+from app.kit.visible import visible, visible_lines
 from app.theme.statuses import paint_mark
 from app.theme.theme import Theme
 
@@ -259,7 +259,7 @@ class FoldedBlock(RowBlock):
 
 
 def _fenced(text: str) -> str:
-    text = _shortened(text)
+    text = "\n".join(visible_lines(_shortened(text)))
     fence = "```"
     while fence in text:
         fence += "`"

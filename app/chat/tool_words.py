@@ -9,6 +9,7 @@ from typing import Any
 
 from app.chat.rows import ToolLine
 from app.kit.formats import duration_text, plural
+from app.kit.visible import visible, visible_name
 
 _NAMES = {
     "read": "Read File",
@@ -36,7 +37,7 @@ _TARGET_LENGTH = 80
 
 def tool_name(name: str) -> str:
     """What a person calls the tool; an unknown one keeps its own name."""
-    return _NAMES.get(name, name)
+    return _NAMES.get(name) or visible_name(name)
 
 
 def tool_target(arguments: Mapping[str, Any]) -> str:
@@ -61,7 +62,8 @@ def pretty(value: Any) -> str:
 def call_text(arguments: Mapping[str, Any]) -> str:
     """All arguments of a call, one below the other, texts of several lines as they are."""
     parts: list[str] = []
-    for key, value in arguments.items():
+    for name, value in arguments.items():
+        key = visible_name(name)
         if isinstance(value, str) and "\n" in value:
             lines = value.removesuffix("\n").split("\n")
             parts.append(f"{key}:\n" + "\n".join(f"  {line}" for line in lines))
@@ -73,7 +75,7 @@ def call_text(arguments: Mapping[str, Any]) -> str:
 
 
 def _one_line(text: str) -> str:
-    line = " ".join(text.split())
+    line = visible(" ".join(text.split()))
     return line if len(line) <= _TARGET_LENGTH else line[: _TARGET_LENGTH - 1] + "…"
 
 

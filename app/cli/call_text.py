@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from app.kit.visible import visible_lines
+from app.kit.visible import visible_lines, visible_name
 from engine.vocabulary.report import PendingApproval
 from engine.vocabulary.tools import CallPreview, FilePreview, RuleProposal, ToolTier
 
@@ -44,7 +44,7 @@ def _argument(key: str, value: Any) -> Iterator[str]:
 
 def _effect(preview: CallPreview) -> Iterator[str]:
     if preview.cwd is not None:
-        yield f"  runs in: {preview.cwd}"
+        yield f"  runs in: {visible_name(preview.cwd)}"
     for file in preview.files:
         yield f"  {_headline(file)}"
         yield from (f"    {line}" for line in visible_lines(file.diff))
@@ -53,8 +53,8 @@ def _effect(preview: CallPreview) -> Iterator[str]:
 
 
 def _headline(file: FilePreview) -> str:
-    to = f" to {file.rename_to}" if file.rename_to is not None else ""
-    return f"would {file.op.value} {file.path}{to}:"
+    to = f" to {visible_name(file.rename_to)}" if file.rename_to is not None else ""
+    return f"would {file.op.value} {visible_name(file.path)}{to}:"
 
 
 def _rule(rule: RuleProposal) -> Iterator[str]:

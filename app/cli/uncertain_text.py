@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from app.kit.visible import visible_lines
+from app.kit.visible import visible_lines, visible_name
 from engine.vocabulary.recovery import ABSENT, UNREADABLE, FileEvidence, Sign, UncertainCall
 
 _SIGNS = {
@@ -27,9 +27,9 @@ def uncertain_lines(call: UncertainCall) -> Iterator[str]:
         yield from (f"    {line}" for line in ((first, *rest) if rest else ()))
     yield f"  {_SIGNS[call.evidence.sign]}"
     for file in call.evidence.files:
-        yield f"    {file.path}: {versions(file)}"
+        yield f"    {visible_name(file.path)}: {versions(file)}"
     for folder in call.evidence.folders:
-        yield f"    it ran in {folder}"
+        yield f"    it ran in {visible_name(folder)}"
 
 
 def versions(file: FileEvidence) -> str:

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import re
 
-# Control characters of both sets, what turns the direction of text, and further line ends.
-_ACTIVE = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+# Control characters of both sets, what turns the direction of text, further line ends, halves of
+# characters, and what takes no room and so hides in a name.
+_ACTIVE = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
+    r"\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
+    # Joiners and forms of signs belong to emoji and to some scripts, never to plain letters.
+    r"|(?:(?<=[ -~])|^)[\u200c\u200d\ufe00-\ufe0f](?!\u20e3)|[\u200c\u200d](?=[ -~]|$)",
+    re.MULTILINE,
+)
 
 
 def visible(text: str) -> str:
     """The text in one line, with characters that a terminal acts on written out as escapes."""
     return _ACTIVE.sub(_escape, " ".join(text.splitlines()))
+
+
+def visible_name(text: str) -> str:
+    """A name or path in one line; line ends in it are written out as well."""
+    return _ACTIVE.sub(_escape, text)
 
 
 def visible_lines(text: str) -> list[str]:
@@ -36,4 +49,4 @@ def _escape(match: re.Match[str]) -> str:
 
 def _json_escape(match: re.Match[str]) -> str:
     # JSON allows no control character in a text, so these stand between the values.
-    return match[0] if match[0] in "\n\r\t" else f"\\u{ord(match[0]):04x}"
+    return match[0] if match[0] in "\n\r\t" else json.dumps(match[0])[1:-1]

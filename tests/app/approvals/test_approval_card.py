@@ -74,6 +74,33 @@ def test_a_change_is_shown_by_its_complete_diff(driver: WindowDriver, qt_loop: Q
     qt_loop.run(scenario())
 
 
+HOSTILE = "src/\u202eyp.\u2066\x1b[2J\u200bx\n.py"
+SHOWN = r"src/\u202eyp.\u2066\x1b[2J\u200bx\n.py"
+
+
+def test_what_turns_or_hides_text_is_spelled_wherever_a_person_decides(
+    driver: WindowDriver, qt_loop: QtLoop
+) -> None:
+    async def scenario() -> None:
+        preview = CallPreview(
+            (FilePreview(HOSTILE, FileChangeOp.RENAME, f"+1|{HOSTILE[:9]}", HOSTILE),), HOSTILE
+        )
+        call = ToolCall("c1", HOSTILE, {HOSTILE: "\u2067rm\x1b[1A"})
+        rule = RuleProposal((ApprovalRule("x", "y"),), HOSTILE, HOSTILE)
+        card = await ask(driver, tool_call=call, preview=preview, rule=rule, reason=HOSTILE)
+        assert card.call is not None
+        assert SHOWN in card.title.text()
+        assert f"Renames {SHOWN} to {SHOWN}" in words(card)
+        assert f"Runs in {SHOWN}." in words(card)
+        assert card.call.toPlainText() == SHOWN + r": \u2067rm\x1b[1A"
+        assert card.diffs[0].toPlainText() == r"+1|src/\u202eyp.\u2066"
+        everything = words(card) + card.call.toPlainText() + card.diffs[0].toPlainText()
+        assert not set(everything) & set("\u202e\u2066\u2067\x1b\u200b")
+        await driver.close()
+
+    qt_loop.run(scenario())
+
+
 def test_a_long_diff_is_there_to_the_last_line_and_says_so(
     driver: WindowDriver, qt_loop: QtLoop
 ) -> None:

@@ -56,6 +56,16 @@ def test_without_a_diff_the_text_is_shown_and_why() -> None:
     assert "  what it would do could not be found out: it is a folder" in shown
 
 
+def test_a_path_that_turns_or_breaks_its_line_is_spelled() -> None:
+    path = "a\u202epy.\x1b[1A\nb"
+    files = (FilePreview(path, FileChangeOp.RENAME, "", path),)
+    shown = lines("edit", {"path": path}, preview=CallPreview(files, path))
+
+    spelled = r"a\u202epy.\x1b[1A\nb"
+    assert f"  runs in: {spelled}" in shown
+    assert f"  would rename {spelled} to {spelled}:" in shown
+
+
 def test_a_call_says_who_makes_it_why_it_is_asked_about_and_that_it_only_reads() -> None:
     shown = lines("read", {}, path=("n", "helper"), reason="only reads", tier=ToolTier.READ)
 
