@@ -325,7 +325,7 @@ class ToolRunner:
                 try:
                     return await job.tool.run(job.arguments, job.context)
                 except Exception as error:  # noqa: BLE001 - no tool may end a run; it is told below
-                    failure = _as_failure(call.name, error)
+                    failure = _as_failure(call.name, error).with_traceback(None)
             if retry >= self._retry_policy.max_attempts or not is_transient(failure):
                 return ToolOutput(str(failure), is_error=True)
             retry += 1

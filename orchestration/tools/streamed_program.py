@@ -125,6 +125,7 @@ async def stoppable(work: Callable[[Stop], T]) -> T:
             fault = error
         with contextlib.suppress(RuntimeError):  # the loop was closed without waiting
             loop.call_soon_threadsafe(settle, result, fault)
+        fault = None  # it holds this frame, and all that the work had read
 
     Thread(target=do, name="program", daemon=True).start()
     try:

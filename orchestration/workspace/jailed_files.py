@@ -18,6 +18,7 @@ import stat
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from orchestration.workspace.atomic_files import write_atomically
 from orchestration.workspace.file_lock import is_at, locked
@@ -26,6 +27,7 @@ from orchestration.workspace.paths import PathRefused, Workspace
 # Decoding a text is one step during which no other thread runs: more would hold up the event loop.
 MAX_BYTES = 10 * 1024 * 1024
 
+_PIECE = 1024 * 1024
 _TEMPORARY = re.compile(r"\.openflow-[0-9a-f]{16}\.tmp")
 _STALE_S = 600.0
 """A temporary file that was not touched for so long belongs to a write that was killed."""
@@ -276,10 +278,17 @@ def _read_at(
     with os.fdopen(os.open(name, _READ, dir_fd=folder), "rb") as file:
         status = os.fstat(file.fileno())
         _refuse_special(status, max_bytes)
-        data = file.read(max_bytes + 1)
+        data = b"".join(_pieces(file, max_bytes + 1))
     if len(data) > max_bytes:
         raise _too_large(len(data), max_bytes)
     return data, status
+
+
+def _pieces(file: BinaryIO, most: int) -> Iterator[bytes]:
+    """What is in a file up to so many bytes; between two pieces other threads have their turn."""
+    while most > 0 and (piece := file.read(min(most, _PIECE))):
+        most -= len(piece)
+        yield piece
 
 
 def _too_large(size: int, max_bytes: int) -> NotAFile:

@@ -183,7 +183,7 @@ class _Commit:
                 apply(item.change, self._context.workspace, mode)
                 self._done.append(item)
         except ToolFailure as caught:
-            failure = caught
+            failure = caught.with_traceback(None)  # which holds this frame, and the files with it
         if len(self._done) < len(changes):
             self._keep_what_was_done()
         for path, data in _final([item.change for item in self._done]).items():

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
+import weakref
 from pathlib import Path
 
 import pytest
@@ -57,6 +59,25 @@ def test_an_unknown_tool_is_an_error_result_and_the_rest_runs(tmp_path: Path) ->
     assert first.is_error
     assert "'nope'" in first.content
     assert not second.is_error
+
+
+def test_what_a_failed_call_had_read_is_let_go_at_once(tmp_path: Path) -> None:
+    """A failure holds the frames that it passed; a frame that held it back would never end."""
+    held: list[weakref.ref[set[str]]] = []
+
+    async def fail(arguments: JsonObject, context: ToolContext) -> ToolOutput:
+        data = {"as large as a file"}
+        held.append(weakref.ref(data))
+        raise ToolFailure(FailureKind.FAILED, f"no {data}")
+
+    bench = ToolBench(tmp_path, made_tool("fail", fail))
+    gc.disable()
+    try:
+        (result,) = bench.results(admitted_call("fail"))
+        assert result.is_error
+        assert [each() for each in held] == [None]
+    finally:
+        gc.enable()
 
 
 def test_bad_arguments_are_an_error_result_that_names_the_place(tmp_path: Path) -> None:
