@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QPainter, QPainterPath, QPainterPathStroker
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem
 
 from app.canvas.auto_layout import Place
+from app.canvas.far_edges import FarEdges, joined
 from app.canvas.geometry import DETAIL_BELOW, GROUND, arrow, edge_path, in_port, out_port
 from app.canvas.graph_sketch import Wire
 from app.kit.guarded_paint import GuardedPaint
@@ -45,7 +46,8 @@ class EdgeLayer(GuardedPaint, QGraphicsItem):
         self._by_node: dict[str, dict[str, None]] = {}
         self._bounds = QRectF()
         self._lifted: dict[str, None] = {}
-        self.hidden = ""
+        self._far = FarEdges()
+        self._hidden = ""
         self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemUsesExtendedStyleOption)
         self.setZValue(-1)
 
@@ -60,35 +62,33 @@ class EdgeLayer(GuardedPaint, QGraphicsItem):
             if known is None or known.wire != wire or _ends(known) != (start, end):
                 self._lay(wire, start, end)
 
-    def follow(self, node_ids: Iterable[str], places: Mapping[str, Place]) -> None:
-        """Lay out the edges of these nodes anew; `places` has them and their neighbours."""
-        touched = {key for node_id in node_ids for key in self._by_node.get(node_id, ())}
-        for wire_id in touched - self._lifted.keys():
-            wire = self._shapes[wire_id].wire
-            self._lay(wire, out_port(*places[wire.source]), in_port(*places[wire.target]))
+    @property
+    def hidden(self) -> str:
+        """The id of an edge that is left out, since another is drawn in its place."""
+        return self._hidden
+
+    def leave_out(self, wire_id: str) -> None:
+        """Leave out this edge and no other; an empty text means none."""
+        before, self._hidden = self._hidden, wire_id
+        for key in (before, wire_id):
+            self._show_or_not(key)
 
     def lift(self, node_ids: Collection[str]) -> list[EdgeShape]:
-        """Leave out, until `settle`, the edges that move along as they are with these nodes.
+        """Leave out, until `settle`, the edges that begin or end at these nodes.
 
-        Those are the edges with both ends among them; they are given back to be shown elsewhere.
+        They are given back to be shown elsewhere, while their nodes are moved.
         """
-        among = set(node_ids)
-        lifted = [
-            shape
-            for shape in self.shapes_at(among)
-            if shape.wire.source in among and shape.wire.target in among
-        ]
+        lifted = self.shapes_at(node_ids)
         self._lifted = {shape.wire.id: None for shape in lifted}
-        for shape in lifted:
-            self.update(shape.bounds)
+        for wire_id in self._lifted:
+            self._show_or_not(wire_id)
         return lifted
 
     def settle(self) -> None:
         """Show again, where they were, the edges that were left out."""
-        for wire_id in self._lifted:
-            if (shape := self._shapes.get(wire_id)) is not None:
-                self.update(shape.bounds)
-        self._lifted = {}
+        lifted, self._lifted = self._lifted, {}
+        for wire_id in lifted:
+            self._show_or_not(wire_id)
 
     def is_lifted(self, wire_id: str) -> bool:
         """Whether an edge is shown elsewhere for now."""
@@ -129,26 +129,37 @@ class EdgeLayer(GuardedPaint, QGraphicsItem):
     def paint_guarded(self, painter: QPainter, option: QStyleOptionGraphicsItem) -> None:
         """Paint what lies in the exposed part."""
         color = self._theme.tokens.solid("line_strong", "ground")
-        scale = option.levelOfDetailFromTransform(painter.worldTransform())
+        if option.levelOfDetailFromTransform(painter.worldTransform()) < DETAIL_BELOW:
+            paint_far_edges(painter, self._far.paths_in(option.exposedRect), color)
+            return
         shapes = self._near(option.exposedRect)
-        if self.hidden or self._lifted:
-            lifted, hidden = self._lifted, self.hidden
-            shapes = [s for s in shapes if s.wire.id not in lifted and s.wire.id != hidden]
-        paint_edges(painter, shapes, color, 1.5, scale)
+        if self._hidden or self._lifted:
+            shapes = [shape for shape in shapes if self._is_shown(shape.wire.id)]
+        paint_edges(painter, shapes, color, 1.5)
+
+    def _is_shown(self, wire_id: str) -> bool:
+        return wire_id != self._hidden and wire_id not in self._lifted
+
+    def _show_or_not(self, wire_id: str) -> None:
+        if (shape := self._shapes.get(wire_id)) is not None:
+            if self._is_shown(wire_id):
+                self._far.put(shape)
+            else:
+                self._far.drop(wire_id)
+            self.update(shape.bounds)
 
     def _lay(self, wire: Wire, start: QPointF, end: QPointF) -> None:
         if wire.id in self._shapes:
             self._drop(wire.id)
-        path = edge_path(start, end)
-        bounds = path.controlPointRect().adjusted(-8, -8, 16, 8)
-        self._shapes[wire.id] = EdgeShape(wire, path, arrow(end), bounds)
+        shape = self._shapes[wire.id] = edge_shape(wire, start, end)
+        bounds = shape.bounds
         for cell in _cells_of(bounds):
             self._cells.setdefault(cell, {})[wire.id] = None
         for node_id in (wire.source, wire.target):
             self._by_node.setdefault(node_id, {})[wire.id] = None
         if not self._bounds.contains(bounds):
             self._bounds = self._bounds.united(bounds)
-        self.update(bounds)
+        self._show_or_not(wire.id)
 
     def _drop(self, wire_id: str) -> None:
         shape = self._shapes.pop(wire_id)
@@ -156,6 +167,7 @@ class EdgeLayer(GuardedPaint, QGraphicsItem):
             del self._cells[cell][wire_id]
         for node_id in {shape.wire.source, shape.wire.target}:
             del self._by_node[node_id][wire_id]
+        self._far.drop(wire_id)
         self.update(shape.bounds)
 
     def _near(self, rect: QRectF) -> Iterable[EdgeShape]:
@@ -172,7 +184,7 @@ class EdgeLayer(GuardedPaint, QGraphicsItem):
 class EdgeHighlights(GuardedPaint, QGraphicsItem):
     """The edges that stand out: of the selection, under the pointer, on the way to a live node.
 
-    A second one has those that are moved along with their nodes; it is moved as a whole.
+    Another one has those whose two ends are moved alike; it is moved as a whole.
     """
 
     def __init__(self, theme: Theme) -> None:
@@ -180,6 +192,7 @@ class EdgeHighlights(GuardedPaint, QGraphicsItem):
         self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemUsesExtendedStyleOption)
         self._theme = theme
         self._groups: dict[str, list[EdgeShape]] = {}
+        self._far: dict[str, QPainterPath] = {}
         self._bounds = QRectF()
         self.setZValue(0)
 
@@ -189,6 +202,7 @@ class EdgeHighlights(GuardedPaint, QGraphicsItem):
             return
         self.prepareGeometryChange()
         self._groups = groups
+        self._far = {}
         self._bounds = QRectF()
         for shapes in groups.values():
             for shape in shapes:
@@ -201,29 +215,73 @@ class EdgeHighlights(GuardedPaint, QGraphicsItem):
 
     def paint_guarded(self, painter: QPainter, option: QStyleOptionGraphicsItem) -> None:
         """Paint group by group, the last one on top."""
-        scale = option.levelOfDetailFromTransform(painter.worldTransform())
+        is_far = option.levelOfDetailFromTransform(painter.worldTransform()) < DETAIL_BELOW
         exposed = option.exposedRect
         for token, shapes in self._groups.items():
-            seen = [shape for shape in shapes if shape.bounds.intersects(exposed)]
-            paint_edges(painter, seen, self._theme.tokens.color(token), 2.0, scale)
+            color = self._theme.tokens.color(token)
+            if is_far:
+                if token not in self._far:
+                    self._far[token] = joined(shapes)
+                paint_far_edges(painter, (self._far[token],), color)
+            else:
+                seen = [shape for shape in shapes if shape.bounds.intersects(exposed)]
+                paint_edges(painter, seen, color, 2.0)
+
+
+class LooseEdges(GuardedPaint, QGraphicsItem):
+    """The edges with one end that is moved and one that stays, laid out anew with each step."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._shapes: list[EdgeShape] = []
+        self.setZValue(0)
+
+    def show_shapes(self, shapes: list[EdgeShape]) -> None:
+        """Show these edges and no others."""
+        for shape in (*self._shapes, *shapes):
+            self.update(shape.bounds)
+        self._shapes = shapes
+
+    def boundingRect(self) -> QRectF:
+        """The whole ground, so that only what is different is painted anew."""
+        return GROUND
+
+    def paint_guarded(self, painter: QPainter, option: QStyleOptionGraphicsItem) -> None:
+        """Paint them as edges of what is chosen."""
+        if not self._shapes:
+            return
+        color = self._theme.tokens.color("accent")
+        if option.levelOfDetailFromTransform(painter.worldTransform()) < DETAIL_BELOW:
+            paint_far_edges(painter, (joined(self._shapes),), color)
+        else:
+            paint_edges(painter, self._shapes, color, 2.0)
+
+
+def edge_shape(wire: Wire, start: QPointF, end: QPointF) -> EdgeShape:
+    """An edge as it lies from one port to another."""
+    path = edge_path(start, end)
+    return EdgeShape(wire, path, arrow(end), path.controlPointRect().adjusted(-8, -8, 16, 8))
 
 
 def paint_edges(
-    painter: QPainter, shapes: Iterable[EdgeShape], color: QColor, width: float, scale: float
+    painter: QPainter, shapes: Iterable[EdgeShape], color: QColor, width: float
 ) -> None:
-    """Paint edges in one colour; as hair lines without arrows where they would be too small."""
-    if scale < DETAIL_BELOW:
-        pen = solid_pen(color)
-        pen.setCosmetic(True)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, scale > 0.2)
-        for shape in shapes:
-            painter.strokePath(shape.path, pen)
-        return
+    """Paint edges with their arrows in one colour."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     pen = solid_pen(color, width)
     for shape in shapes:
         painter.strokePath(shape.path, pen)
         painter.fillPath(shape.arrow, color)
+
+
+def paint_far_edges(painter: QPainter, paths: Iterable[QPainterPath], color: QColor) -> None:
+    """Paint edges as hair lines without arrows, which would be too small."""
+    pen = solid_pen(color)
+    pen.setCosmetic(True)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    for path in paths:
+        painter.strokePath(path, pen)
 
 
 def _ends(shape: EdgeShape) -> tuple[QPointF, QPointF]:

@@ -8,7 +8,7 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPen
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem
 
-from app.canvas.geometry import arrow, edge_path
+from app.canvas.geometry import GROUND, arrow, edge_path
 from app.kit.guarded_paint import GuardedPaint
 from app.theme.theme import Theme
 
@@ -22,7 +22,7 @@ class GestureOverlay(GuardedPaint, QGraphicsItem):
         self._guides: tuple[QLineF, ...] = ()
         self._edge: tuple[QPointF, QPointF] | None = None
         self._is_refused = False
-        self._bounds = QRectF()
+        self._painted: list[QRectF] = []
         self.setZValue(3)
         self.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
 
@@ -53,8 +53,8 @@ class GestureOverlay(GuardedPaint, QGraphicsItem):
         self._measure()
 
     def boundingRect(self) -> QRectF:
-        """What is painted on."""
-        return self._bounds
+        """The whole ground, so that of two crossing guides not all between them is painted anew."""
+        return GROUND
 
     def paint_guarded(self, painter: QPainter, option: QStyleOptionGraphicsItem) -> None:
         """Paint guides as hair lines and the edge like any other."""
@@ -73,11 +73,10 @@ class GestureOverlay(GuardedPaint, QGraphicsItem):
             painter.fillPath(arrow(self._edge[1]), color)
 
     def _measure(self) -> None:
-        self.prepareGeometryChange()
-        bounds = QRectF()
-        for guide in self._guides:
-            bounds = bounds.united(QRectF(guide.p1(), guide.p2()).normalized())
+        painted = [QRectF(guide.p1(), guide.p2()).normalized() for guide in self._guides]
         if self._edge is not None:
-            bounds = bounds.united(edge_path(*self._edge).controlPointRect())
-        self._bounds = bounds.adjusted(-12, -12, 12, 12) if not bounds.isNull() else QRectF()
-        self.update()
+            painted.append(edge_path(*self._edge).controlPointRect())
+        painted = [rect.adjusted(-24, -24, 24, 24) for rect in painted]
+        for rect in (*self._painted, *painted):
+            self.update(rect)
+        self._painted = painted

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QPointF, Qt
 
 from app.canvas import commands
 from app.canvas.document import WorkflowDocument
 from app.canvas.gesture import Gesture
 from app.canvas.scene import WorkflowScene
-from app.canvas.snapping import MAX_NEIGHBOURS, snap
+from app.canvas.snapping import SnapLines
 
 SNAP_REACH = 7.0
 """In pixels on screen."""
@@ -29,13 +29,12 @@ class MoveGesture(Gesture):
         self._nodes = {item.card.id: item.pos() for item in scene.chosen_items()}
         self._notes = {item.annotation.id: item.pos() for item in scene.chosen_notes()}
         self._bounds = scene.bounds_of(self._nodes, self._notes)
-        around = self._bounds.adjusted(-1500, -1500, 1500, 1500)
-        others = [
+        self._lines = SnapLines(
             item.shape_rect()
             for node_id, item in scene.items_by_node.items()
-            if node_id not in self._nodes and around.intersects(item.shape_rect())
-        ]
-        self._others = others[:MAX_NEIGHBOURS]
+            if node_id not in self._nodes
+        )
+        self._shown = QPointF()
         scene.lift(self._nodes)
 
     def move(self, at: QPointF, modifiers: Qt.KeyboardModifier) -> None:
@@ -74,22 +73,20 @@ class MoveGesture(Gesture):
         way = at - self._start
         if modifiers & Qt.KeyboardModifier.ShiftModifier:
             way = QPointF(way.x(), 0) if abs(way.x()) >= abs(way.y()) else QPointF(0, way.y())
-        self._scene.overlay.show_guides(())
         if modifiers & Qt.KeyboardModifier.AltModifier:
+            self._scene.overlay.show_guides(())
             return way
-        moved: QRectF = self._bounds.translated(way)
-        found = snap(moved, self._near(moved), self._reach)
+        found = self._lines.snap(self._bounds.translated(way), self._reach)
         if modifiers & Qt.KeyboardModifier.ShiftModifier:
+            self._scene.overlay.show_guides(())
             return way + (QPointF(found.dx, 0) if way.x() else QPointF(0, found.dy))
         self._scene.overlay.show_guides(found.guides)
         return way + QPointF(found.dx, found.dy)
 
-    def _near(self, rect: QRectF) -> list[QRectF]:
-        """Neighbours that a person sees it line up with."""
-        reach = rect.adjusted(-900, -700, 900, 700)
-        return [other for other in self._others if reach.intersects(other)]
-
     def _show(self, way: QPointF) -> None:
+        if way == self._shown:
+            return
+        self._shown = way
         self._scene.show_moved(
             {key: pos + way for key, pos in self._nodes.items()},
             {key: pos + way for key, pos in self._notes.items()},

@@ -6,12 +6,13 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath
 from PySide6.QtWidgets import QGraphicsItem, QGraphicsRectItem, QStyleOptionGraphicsItem
 
+from app.canvas.card_pictures import CardPictures
+from app.canvas.far_cards import FarLook
 from app.canvas.geometry import (
     CARD_HEIGHT,
     CARD_MARGIN,
     CARD_RADIUS,
     CARD_WIDTH,
-    DETAIL_BELOW,
     PORT_RADIUS,
     card_rect,
     in_port,
@@ -26,14 +27,12 @@ from app.theme.statuses import WAITING, WORKING, paint_mark, status_style
 from app.theme.theme import Theme
 
 _CARD = card_rect(0, 0)
-_BLOCK = _CARD.adjusted(6, 6, -6, -6)
-_BLOCK_RING = _CARD.adjusted(-8, -8, 8, 8)
 
 
 class NodeItem(GuardedPaint, QGraphicsRectItem):
     """A card; its rectangle lives in C++, only `paint_guarded` is Python."""
 
-    def __init__(self, card: Card, theme: Theme) -> None:
+    def __init__(self, card: Card, theme: Theme, pictures: CardPictures) -> None:
         super().__init__(_CARD.adjusted(-CARD_MARGIN, -CARD_MARGIN, CARD_MARGIN, CARD_MARGIN))
         self.card = card
         self.info = IDLE
@@ -42,11 +41,10 @@ class NodeItem(GuardedPaint, QGraphicsRectItem):
         self._is_target = False
         self._shows_ports = False
         self._theme = theme
+        self._pictures = pictures
         self._texts = NodeTexts(card, IDLE, theme)
         self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemIsSelectable)
         self.setZValue(1)
-        # Painted once and then shown as it is until something about it or the scale is different.
-        self.setCacheMode(QGraphicsItem.CacheMode.DeviceCoordinateCache)
         self._describe()
 
     def show_info(self, info: NodeRunInfo) -> None:
@@ -65,7 +63,7 @@ class NodeItem(GuardedPaint, QGraphicsRectItem):
     def restyle(self) -> None:
         """Make the texts anew, for other contents or another font, and paint again."""
         self._texts = NodeTexts(self.card, self.info, self._theme)
-        self.update()
+        self._paint_anew()
 
     def spoken(self) -> str:
         """The node in words, for a tooltip or a screen reader."""
@@ -77,19 +75,25 @@ class NodeItem(GuardedPaint, QGraphicsRectItem):
         return ", ".join(parts)
 
     def paint_guarded(self, painter: QPainter, option: QStyleOptionGraphicsItem) -> None:
-        """Paint the whole card, or a plain block of colour where it would be too small to read."""
-        scale = option.levelOfDetailFromTransform(painter.worldTransform())
-        if scale < DETAIL_BELOW:
-            self._paint_block(painter)
-        else:
-            self._paint_card(painter)
+        """Show the picture of the card, which is made where there is none yet."""
+        is_chosen = self.isSelected()
+        self._pictures.show(painter, self.card.id, is_chosen, self.rect(), self._paint_card)
+
+    def far_look(self) -> FarLook:
+        """What of it can be told from afar."""
+        return FarLook(
+            self.info.status,
+            self.isSelected() or self._is_target,
+            self._is_dimmed,
+            bool(self.problems) and self.info.status == "idle",
+        )
 
     def show_problems(self, problems: tuple[str, ...]) -> None:
         """Say what is wrong with the node, in sentences."""
         if problems != self.problems:
             self.problems = problems
             self._describe()
-            self.update()
+            self._paint_anew()
 
     def set_dimmed(self, is_dimmed: bool) -> None:
         """Stand back, as a card that an edge cannot go to."""
@@ -101,13 +105,13 @@ class NodeItem(GuardedPaint, QGraphicsRectItem):
         """Stand out, as the card that an edge would go to."""
         if is_target != self._is_target:
             self._is_target = is_target
-            self.update()
+            self._paint_anew()
 
     def show_ports(self, shown: bool) -> None:
         """Show where edges can be drawn from."""
         if shown != self._shows_ports:
             self._shows_ports = shown
-            self.update()
+            self._paint_anew()
 
     def shape_rect(self) -> QRectF:
         """The visible card, in scene coordinates."""
@@ -121,17 +125,9 @@ class NodeItem(GuardedPaint, QGraphicsRectItem):
         width = 2.0 if status in WORKING or status in WAITING else 1.5
         return tokens.color(status_style(status).color), width
 
-    def _paint_block(self, painter: QPainter) -> None:
-        tokens = self._theme.tokens
-        style = status_style(self.info.status)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-        if self.isSelected():
-            painter.fillRect(_BLOCK_RING, tokens.color("accent"))
-        painter.fillRect(_CARD, tokens.color(style.color))
-        painter.fillRect(_BLOCK, tokens.color("raised"))
-        if self.info.status != "idle":
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            paint_mark(painter, _CARD.center(), 48, style.mark, tokens.color(style.color))
+    def _paint_anew(self) -> None:
+        self._pictures.forget(self.card.id)
+        self.update()
 
     def _paint_card(self, painter: QPainter) -> None:
         tokens = self._theme.tokens

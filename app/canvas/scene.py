@@ -6,12 +6,15 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QPointF, QRectF, Signal
-from PySide6.QtWidgets import QGraphicsScene
+from PySide6.QtWidgets import QGraphicsItem, QGraphicsScene
 
+from app.canvas.card_pictures import CardPictures
 from app.canvas.document import WorkflowDocument
 from app.canvas.edge_layer import EdgeHighlights, EdgeLayer, EdgeShape
-from app.canvas.geometry import CARD_MARGIN, GROUND
+from app.canvas.far_cards import FarCard, FarCards
+from app.canvas.geometry import CARD_MARGIN, DETAIL_BELOW, GROUND
 from app.canvas.gesture_overlay import GestureOverlay
+from app.canvas.moving_edges import MovingEdges
 from app.canvas.node_item import NodeItem
 from app.canvas.node_look import IDLE, NodeRunInfo
 from app.canvas.note_item import NoteItem
@@ -21,6 +24,9 @@ from app.theme.theme import Theme
 
 if TYPE_CHECKING:
     from engine.graph.problems import Problem
+
+
+_NO_CONTENTS = QGraphicsItem.GraphicsItemFlag.ItemHasNoContents
 
 
 class WorkflowScene(QGraphicsScene):
@@ -48,14 +54,14 @@ class WorkflowScene(QGraphicsScene):
         self._target = ""
         self._edges = EdgeLayer(theme)
         self._highlights = EdgeHighlights(theme)
-        self._lifted = EdgeHighlights(theme)
-        self._anchor: tuple[str, QPointF] | None = None
-        self._loose: frozenset[str] = frozenset()
+        self._far = FarCards(theme, self._far_cards)
+        self.pictures = CardPictures()
         self.overlay = GestureOverlay(theme)
         # A fixed, huge ground: nothing that is moved can make the view jump.
         self.setSceneRect(GROUND)
-        for item in (self._edges, self._highlights, self._lifted, self.overlay):
+        for item in (self._edges, self._highlights, self._far, self.overlay):
             self.addItem(item)
+        self._moving = MovingEdges(self, self._edges, theme)
         document.replaced.connect(self._rebuild)
         document.edited.connect(self._follow)
         theme.changed.connect(self._restyle)
@@ -107,6 +113,7 @@ class WorkflowScene(QGraphicsScene):
         self._infos = infos
         for node_id, item in self._items.items():
             item.show_info(infos.get(node_id, IDLE))
+        self._far.refresh()
         self._highlight()
 
     def show_problems(self, problems: Iterable[Problem]) -> None:
@@ -117,6 +124,15 @@ class WorkflowScene(QGraphicsScene):
                 by_node.setdefault(problem.node_id, []).append(problem.message)
         for node_id, item in self._items.items():
             item.show_problems(tuple(by_node.get(node_id, ())))
+        self._far.refresh()
+
+    def seen_at(self, scale: float) -> None:
+        """It is looked at from this distance: from afar one item stands for all cards."""
+        is_far = scale < DETAIL_BELOW
+        if is_far != self._far.isVisible():
+            self._far.setVisible(is_far)
+            for item in self._items.values():
+                item.setFlag(_NO_CONTENTS, is_far)
 
     def chosen_items(self) -> list[NodeItem]:
         """The selected cards."""
@@ -182,6 +198,7 @@ class WorkflowScene(QGraphicsScene):
         """Let these cards stand back, and no others."""
         for node_id, item in self._items.items():
             item.set_dimmed(node_id in node_ids)
+        self._far.refresh()
 
     def mark_target(self, node_id: str) -> None:
         """Let the card that an edge would go to stand out; an empty text means none."""
@@ -190,71 +207,50 @@ class WorkflowScene(QGraphicsScene):
                 if key in self._items:
                     self._items[key].set_target(key == node_id)
             self._target = node_id
+            self._far.refresh()
 
     def hide_edge(self, edge_id: str) -> None:
         """Leave one edge out, since another is drawn in its place."""
-        for key in (self._edges.hidden, edge_id):
-            if (shape := self._edges.edge(key)) is not None:
-                self._edges.update(shape.bounds)
-        self._edges.hidden = edge_id
+        self._edges.leave_out(edge_id)
         self._highlight()
 
     def lift(self, node_ids: Collection[str]) -> None:
-        """These cards are going to be moved together, until `settle` or an edit.
-
-        Edges between them are moved as one picture, whose cost is the same for any number.
-        """
+        """These cards are going to be moved together, until `settle` or an edit."""
         self.settle()
-        edges = self._edges.lift(node_ids)
-        if edges:
-            self._loose = frozenset(
-                end
-                for shape in self._edges.shapes_at(node_ids)
-                if not self._edges.is_lifted(shape.wire.id)
-                for end in shape.wire[1:]
-            )
-            anchor = edges[0].wire.source
-            self._anchor = (anchor, self._items[anchor].pos())
-            self._lifted.show_groups({"accent": edges})
-            self._highlight()
+        self._moving.begin(node_ids, self._items)
+        self._highlight()
 
     def settle(self) -> None:
         """Nothing is moved any more."""
-        if self._anchor is not None:
-            self._anchor = None
-            self._edges.settle()
-            self._lifted.show_groups({})
-            self._lifted.setPos(0, 0)
+        if self._moving.is_active:
+            self._moving.end()
             self._highlight()
 
     def show_moved(self, nodes: Mapping[str, QPointF], notes: Mapping[str, QPointF]) -> None:
-        """Show cards and notes elsewhere, edges along with them; the document is as it was."""
+        """Show lifted cards, and notes, elsewhere, edges along with them.
+
+        The document is as it was.
+        """
         for node_id, point in nodes.items():
             self._items[node_id].setPos(point)
         for note_id, point in notes.items():
             self._notes[note_id].setPos(point)
-        moved = set(nodes)
-        if self._anchor is not None:
-            anchor, start = self._anchor
-            self._lifted.setPos(self._items[anchor].pos() - start)
-            moved &= self._loose
-        shapes = self._edges.shapes_at(moved)
-        if shapes:
-            ends = {end for shape in shapes for end in shape.wire[1:]}
-            self._edges.follow(moved, {key: self._items[key].pos().toTuple() for key in ends})
-            self._highlight()
+        self._far.move(nodes)
+        self._moving.follow(self._items)
 
     def _rebuild(self) -> None:
         self.settle()
         for item in (*self._items.values(), *self._notes.values()):
             self.removeItem(item)
         self._items, self._notes = {}, {}
+        self.pictures.clear()
         self._infos = {}
         self._hovered = None
         self._chosen_edges = frozenset()
         places = self._document.places
         for card in self._document.graph.cards:
             self._add_card(card.id, places[card.id])
+        self._far.refresh()
         self._edges.show_wires(self._document.graph.wires, places)
         self._show_notes()
         self._highlight()
@@ -264,6 +260,7 @@ class WorkflowScene(QGraphicsScene):
         self.settle()
         for card_id in before.cards.keys() - after.cards.keys():
             self.removeItem(self._items.pop(card_id))
+            self.pictures.forget(card_id)
         for card_id, card in after.cards.items():
             item = self._items.get(card_id)
             place = after.places[card_id]
@@ -273,6 +270,7 @@ class WorkflowScene(QGraphicsScene):
                 if item.card is not card:
                     item.show_card(card)
                 item.setPos(*place)
+        self._far.refresh()
         self._edges.show_wires(after.graph.wires, after.places)
         self._hovered = None
         self._chosen_edges = frozenset(
@@ -285,7 +283,8 @@ class WorkflowScene(QGraphicsScene):
     def _add_card(self, node_id: str, place: tuple[float, float]) -> None:
         card = self._document.card(node_id)
         assert card is not None
-        item = self._items[node_id] = NodeItem(card, self._theme)
+        item = self._items[node_id] = NodeItem(card, self._theme, self.pictures)
+        item.setFlag(_NO_CONTENTS, self._far.isVisible())
         item.show_info(self._infos.get(node_id, IDLE))
         item.setPos(*place)
         self.addItem(item)
@@ -336,10 +335,15 @@ class WorkflowScene(QGraphicsScene):
             note.restyle()
         self._edges.update()
         self._highlights.update()
-        self._lifted.update()
+        self._moving.restyle()
+        self._far.update()
         self.overlay.update()
 
+    def _far_cards(self) -> list[FarCard]:
+        return [(key, item.pos(), item.far_look()) for key, item in self._items.items()]
+
     def _tell_choice(self) -> None:
+        self._far.refresh()
         self._highlight()
         self.node_chosen.emit(self.chosen_node())
         self.choice_changed.emit()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -9,7 +10,11 @@ from PySide6.QtCore import QLineF, QRectF
 
 from app.canvas.geometry import GRID_STEP
 
-MAX_NEIGHBOURS = 200
+_SEEN_ACROSS, _SEEN_DOWN = 900.0, 700.0
+"""How far from a card another one may be, in scene units, to be lined up with."""
+
+_Line = tuple[float, int, QRectF]
+"""Where it is, the number of its card, and that card."""
 
 
 class Snapped(NamedTuple):
@@ -20,14 +25,37 @@ class Snapped(NamedTuple):
     guides: tuple[QLineF, ...]
 
 
-def snap(moving: QRectF, others: Iterable[QRectF], reach: float) -> Snapped:
-    """Snap a rectangle to lines of others within `reach`, and to the grid where there is none.
+class SnapLines:
+    """The lines of cards that stay where they are: both sides and the middle, across and down.
 
-    Lines are the two sides and the middle, across and down. All in scene units.
+    All in scene units.
     """
-    near = list(others)
-    dx, along_x = _nearest(_across(moving), [(v, r) for r in near for v in _across(r)], reach)
-    dy, along_y = _nearest(_down(moving), [(v, r) for r in near for v in _down(r)], reach)
+
+    def __init__(self, others: Iterable[QRectF]) -> None:
+        rects = list(others)
+        self._across = sorted(
+            ((value, at, rect) for at, rect in enumerate(rects) for value in _across(rect)),
+            key=_value,
+        )
+        self._down = sorted(
+            ((value, at, rect) for at, rect in enumerate(rects) for value in _down(rect)),
+            key=_value,
+        )
+
+    def snap(self, moving: QRectF, reach: float) -> Snapped:
+        """Snap a rectangle to lines within `reach`, and to the grid where there is none.
+
+        Only the lines of cards count that a person sees it line up with.
+        """
+        near = moving.adjusted(-_SEEN_ACROSS, -_SEEN_DOWN, _SEEN_ACROSS, _SEEN_DOWN)
+        dx, along_x = _nearest(_across(moving), self._across, near, reach)
+        dy, along_y = _nearest(_down(moving), self._down, near, reach)
+        return _snapped(moving, dx, along_x, dy, along_y)
+
+
+def _snapped(
+    moving: QRectF, dx: float, along_x: _Line | None, dy: float, along_y: _Line | None
+) -> Snapped:
     if along_x is None:
         dx = round(moving.left() / GRID_STEP) * GRID_STEP - moving.left()
     if along_y is None:
@@ -35,11 +63,11 @@ def snap(moving: QRectF, others: Iterable[QRectF], reach: float) -> Snapped:
     placed = moving.translated(dx, dy)
     guides = []
     if along_x is not None:
-        value, other = along_x
+        value, _, other = along_x
         top, bottom = min(placed.top(), other.top()), max(placed.bottom(), other.bottom())
         guides.append(QLineF(value, top, value, bottom))
     if along_y is not None:
-        value, other = along_y
+        value, _, other = along_y
         left, right = min(placed.left(), other.left()), max(placed.right(), other.right())
         guides.append(QLineF(left, value, right, value))
     return Snapped(dx, dy, tuple(guides))
@@ -53,16 +81,25 @@ def _down(rect: QRectF) -> tuple[float, float, float]:
     return rect.top(), rect.center().y(), rect.bottom()
 
 
+def _value(line: _Line) -> float:
+    return line[0]
+
+
 def _nearest(
-    own: tuple[float, ...], lines: list[tuple[float, QRectF]], reach: float
-) -> tuple[float, tuple[float, QRectF] | None]:
-    """The shortest way to a line, and that line; equal ways keep the first found."""
-    best: tuple[float, QRectF] | None = None
-    way = reach
-    found = 0.0
-    for value, rect in lines:
-        for mine in own:
-            distance = value - mine
-            if abs(distance) < way or (best is None and abs(distance) <= way):
-                way, found, best = abs(distance), distance, (value, rect)
-    return found, best
+    own: tuple[float, ...], lines: list[_Line], near: QRectF, reach: float
+) -> tuple[float, _Line | None]:
+    """The shortest way to a line, and that line; of equal ways that to the first card."""
+    found = [
+        (abs(line[0] - mine), line[1], line[0] - mine, line)
+        for mine in own
+        for line in lines[
+            bisect_left(lines, mine - reach, key=_value) : bisect_right(
+                lines, mine + reach, key=_value
+            )
+        ]
+        if near.intersects(line[2])
+    ]
+    if not found:
+        return 0.0, None
+    _, _, way, line = min(found, key=lambda entry: entry[:2])
+    return way, line

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QKeyEvent,
@@ -13,7 +13,6 @@ from PySide6.QtGui import (
     QNativeGestureEvent,
     QPainter,
     QPalette,
-    QPixmapCache,
     QPolygonF,
     QResizeEvent,
     QWheelEvent,
@@ -39,7 +38,8 @@ FIT_SCALE = 1.0
 
 _MARGIN = 28
 _FOOT = 60
-_PICTURES_KIB = 64 * 1024
+_REST_MS = 120
+"""So long after the last step zooming is over."""
 _CORNER = 190
 """Height and width of the lower left corner, in pixels, which the zoom bar takes."""
 
@@ -70,6 +70,10 @@ class CanvasView(QGraphicsView):
         self._space_is_down = False
         self._fits = True
         self._glide: Glide | None = None
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(_REST_MS)
+        self._rest.timeout.connect(self._sharpen)
         # A viewport of our own: to find out the type of Qt's, every kind of widget is looked at.
         ground = QWidget(self)
         ground.setMouseTracking(True)
@@ -87,8 +91,6 @@ class CanvasView(QGraphicsView):
         # Files are for the window, which is asked next.
         self.setAcceptDrops(False)
         self.setAccessibleName("Workflow canvas")
-        # Room for the pictures of all cards that fit on a large and sharp screen.
-        QPixmapCache.setCacheLimit(max(QPixmapCache.cacheLimit(), _PICTURES_KIB))
         self.pointer = PointerControl(self, scene, document, self)
         self.keyboard = KeyboardControl(self, scene, document, self.pointer)
         document.replaced.connect(self._on_replaced)
@@ -350,7 +352,18 @@ class CanvasView(QGraphicsView):
     def _set_scale(self, scale: float) -> None:
         self.resetTransform()
         self.scale(scale, scale)
+        self._scene.seen_at(scale)
+        self._scene.pictures.is_zooming = True
+        self._rest.start()
         self.zoomed.emit(scale)
+
+    def _sharpen(self) -> None:
+        """Zooming is over: cards whose pictures were stretched are painted anew."""
+        pictures = self._scene.pictures
+        pictures.is_zooming = False
+        if pictures.are_stretched:
+            pictures.are_stretched = False
+            self.viewport().update()
 
     def _scroll_by(self, distance: QPoint) -> None:
         across, down = self.horizontalScrollBar(), self.verticalScrollBar()
