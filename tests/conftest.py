@@ -9,6 +9,7 @@ import gc
 import itertools
 import logging
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -50,8 +51,17 @@ _log = LogGuard()
 _numbers = itertools.count(1)
 
 
+def _hear_signals() -> None:
+    """Let programs that tests start hear signals, whoever started the tests in the background."""
+    for name, handler in (("SIGINT", signal.default_int_handler), ("SIGHUP", signal.SIG_DFL)):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, handler)
+
+
 def pytest_configure() -> None:
     """Put the guards in place before anything of ours is imported."""
+    _hear_signals()
     _network.install(_patch)
     _tasks.install(_patch)
     logging.getLogger().addHandler(_log)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QEvent
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QApplication
 
 from tests.support.qt_loop import QtLoop
@@ -27,7 +27,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True)
 def _windows_go_with_their_test(qapp: QApplication) -> Iterator[None]:
-    """Take down what a test has left on screen: a new style is laid over every widget there is."""
+    """Take down what a test has left on screen: a new style is laid over every widget there is.
+
+    Light or dark is the application's as well: the next test begins with that of the system.
+    """
     before = set(qapp.topLevelWidgets())
     yield
     for widget in qapp.topLevelWidgets():
@@ -35,6 +38,7 @@ def _windows_go_with_their_test(qapp: QApplication) -> Iterator[None]:
             widget.hide()
             widget.deleteLater()
     qapp.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+    qapp.styleHints().setColorScheme(Qt.ColorScheme.Unknown)
 
 
 @pytest.fixture
