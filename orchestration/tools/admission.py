@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from engine.run.approval_policy import call_digest
 from engine.run.plan_mode import denial
-from engine.run.schema import compiled
+from engine.run.schema import CompiledSchema, UncompilableSchema, compiled
 from engine.vocabulary.effects import AdmittedCall, RunTools
 from engine.vocabulary.tools import (
     ApprovalMode,
@@ -71,7 +71,7 @@ def checked_arguments(tool: Tool, call: ToolCall) -> JsonObject:
     """
     if call.arguments_error is not None:
         raise ToolFailure(FailureKind.INVALID_ARGS, f"{call.name}: {call.arguments_error}")
-    schema = compiled(tool.definition.input_schema)
+    schema = _schema_of(tool)
     arguments: JsonObject = schema.coerce(call.arguments)
     if problems := schema.problems(arguments):
         raise ToolFailure(
@@ -80,6 +80,20 @@ def checked_arguments(tool: Tool, call: ToolCall) -> JsonObject:
             "call it again with arguments that fit its schema",
         )
     return arguments
+
+
+def _schema_of(tool: Tool) -> CompiledSchema:
+    """A tool's schema may be a stranger's, and name a dialect that nobody knows."""
+    schema = tool.definition.input_schema
+    try:
+        return compiled(schema)
+    except UncompilableSchema:
+        try:
+            return compiled({key: each for key, each in schema.items() if key != "$schema"})
+        except UncompilableSchema as error:
+            raise ToolFailure(
+                FailureKind.FAILED, f"the schema of '{tool.definition.name}' is of no use: {error}"
+            ) from None
 
 
 def is_as_allowed(

@@ -6,6 +6,7 @@ import logging
 import weakref
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from engine.run.approval_policy import call_digest
@@ -58,6 +59,18 @@ def test_an_unknown_tool_is_an_error_result_and_the_rest_runs(tmp_path: Path) ->
     first, second = bench.results(admitted_call("nope", "a"), admitted_call("say", "b"))
     assert first.is_error
     assert "'nope'" in first.content
+    assert not second.is_error
+
+
+def test_a_tool_whose_schema_is_of_no_use_fails_alone(tmp_path: Path) -> None:
+    bad = made_tool("bad", say)
+    bad = msgspec.structs.replace(
+        bad, definition=msgspec.structs.replace(bad.definition, input_schema={"type": "nothing"})
+    )
+    bench = ToolBench(tmp_path, bad, made_tool("say", say))
+    first, second = bench.results(admitted_call("bad", "a"), admitted_call("say", "b"))
+    assert first.is_error
+    assert first.content.startswith("[failed] the schema of 'bad' is of no use: ")
     assert not second.is_error
 
 
