@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import NamedTuple
 
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPainterPathStroker
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem
 
 from app.canvas.auto_layout import Place
+from app.canvas.edge_shape import EdgeShape, edge_shape
 from app.canvas.far_edges import FarEdges, joined
-from app.canvas.geometry import DETAIL_BELOW, GROUND, arrow, edge_path, in_port, out_port
+from app.canvas.geometry import DETAIL_BELOW, GROUND, in_port, out_port
 from app.canvas.graph_sketch import Wire
 from app.kit.guarded_paint import GuardedPaint
 from app.kit.pens import solid_pen
@@ -21,15 +21,6 @@ _CELL = 512
 _HIT_WIDTH = 14.0
 
 Cell = tuple[int, int]
-
-
-class EdgeShape(NamedTuple):
-    """One edge as it lies on the canvas."""
-
-    wire: Wire
-    path: QPainterPath
-    arrow: QPainterPath
-    bounds: QRectF
 
 
 class EdgeLayer(GuardedPaint, QGraphicsItem):
@@ -256,12 +247,6 @@ class LooseEdges(GuardedPaint, QGraphicsItem):
             paint_far_edges(painter, (joined(self._shapes),), color)
         else:
             paint_edges(painter, self._shapes, color, 2.0)
-
-
-def edge_shape(wire: Wire, start: QPointF, end: QPointF) -> EdgeShape:
-    """An edge as it lies from one port to another."""
-    path = edge_path(start, end)
-    return EdgeShape(wire, path, arrow(end), path.controlPointRect().adjusted(-8, -8, 16, 8))
 
 
 def paint_edges(

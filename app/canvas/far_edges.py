@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QPainterPath
 
-if TYPE_CHECKING:
-    from app.canvas.edge_layer import EdgeShape
+from app.canvas.edge_shape import EdgeShape
 
 _CELL = 4096
 

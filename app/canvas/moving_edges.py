@@ -7,7 +7,8 @@ from collections.abc import Collection, Mapping
 from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QGraphicsScene
 
-from app.canvas.edge_layer import EdgeHighlights, EdgeLayer, EdgeShape, LooseEdges, edge_shape
+from app.canvas.edge_layer import EdgeHighlights, EdgeLayer, LooseEdges
+from app.canvas.edge_shape import EdgeShape, edge_shape
 from app.canvas.geometry import in_port, out_port
 from app.canvas.node_item import NodeItem
 from app.theme.theme import Theme

@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QGraphicsItem, QGraphicsScene
 
 from app.canvas.card_pictures import CardPictures
 from app.canvas.document import WorkflowDocument
-from app.canvas.edge_layer import EdgeHighlights, EdgeLayer, EdgeShape
+from app.canvas.edge_layer import EdgeHighlights, EdgeLayer
+from app.canvas.edge_shape import EdgeShape
 from app.canvas.far_cards import FarCard, FarCards
 from app.canvas.geometry import CARD_MARGIN, DETAIL_BELOW, GROUND
 from app.canvas.gesture_overlay import GestureOverlay
