@@ -3,7 +3,11 @@
 Run as `python -m benchmarks.chat`, offscreen. Events go the way they go in the window: into the
 run's view, once a frame through the feed into the rows, and from there onto the screen. A frame is
 all work of the window's thread for 33 ms of the run, painting included. CPU is the time of the
-thread itself, which other programs on the machine do not change; wall is what a person waits.
+thread itself, which other programs on the machine hardly change; wall is what a person waits.
+
+Every frame is paired with an idle one: the window has nothing to do, and a fixed calculation of a
+few milliseconds takes the place of the work. What that takes beyond its own CPU time is the load of
+the machine, not ours: on a quiet one its wall and CPU time are the same.
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ import os
 import random
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -39,6 +43,7 @@ TOKENS_A_SECOND = 200
 LIMIT_MS = 33.0
 SECONDS = 180
 SIZE = (1440, 900)
+_IDLE_STEPS = 150_000
 _WORDS = str.split(
     "the client opens a session and keeps its id on disk while chunks are sent at most three at a "
     "time after every break it asks the server which of them have arrived and sends what is left"
@@ -59,7 +64,7 @@ class Figures(NamedTuple):
     worst: float
 
 
-def figures(taken: list[float]) -> Figures:
+def figures(taken: Sequence[float]) -> Figures:
     """The percentiles of some frames."""
     parts = statistics.quantiles(taken, n=100, method="inclusive")
     return Figures(parts[49], parts[94], parts[98], max(taken))
@@ -126,13 +131,39 @@ def tokens(seed: int) -> Iterator[str]:
             yield _ENDING[at : at + 5]
 
 
-def stream(stage: Stage, seconds: float, *, message_tokens: int = 900) -> tuple[Figures, Figures]:
-    """All nodes speak; messages end and begin. Gives CPU and wall time of the frames."""
+class Streamed(NamedTuple):
+    """Frames of streaming, and the idle ones between them."""
+
+    cpu: Figures
+    wall: Figures
+    idle_cpu: Figures
+    idle_wall: Figures
+
+    def text(self) -> str:
+        """In one line of the report."""
+        cpu, idle = self.cpu, self.idle_wall
+        return (
+            f"cpu p50 {cpu.p50:5.1f} p95 {cpu.p95:5.1f} p99 {cpu.p99:5.1f} worst {cpu.worst:6.1f};"
+            f" wall p50 {self.wall.p50:5.1f} p99 {self.wall.p99:6.1f} worst {self.wall.worst:6.1f};"
+            f" idle cpu p50 {self.idle_cpu.p50:4.1f} p99 {self.idle_cpu.p99:5.1f},"
+            f" wall p50 {idle.p50:4.1f} p99 {idle.p99:6.1f} worst {idle.worst:6.1f} ms"
+        )
+
+
+def idle_frame() -> object:
+    """Nothing to show, and a calculation that always is the same."""
+    QApplication.processEvents()
+    return sum(range(_IDLE_STEPS))
+
+
+def stream(stage: Stage, seconds: float, *, message_tokens: int = 900) -> Streamed:
+    """All nodes speak; messages end and begin."""
     sources = {node_id: tokens(at) for at, node_id in enumerate(stage.labels)}
     said = dict.fromkeys(stage.labels, 0)
     due = 0.0
     cpu: list[float] = []
     wall: list[float] = []
+    idle: list[tuple[float, float]] = []
     for _ in range(round(seconds * 1000 / FRAME_MS)):
         stage.now += FRAME_MS / 1000
         due += TOKENS_A_SECOND * FRAME_MS / 1000
@@ -154,15 +185,26 @@ def stream(stage: Stage, seconds: float, *, message_tokens: int = 900) -> tuple[
         stage.paint()
         cpu.append((time.thread_time() - begin_cpu) * 1000)
         wall.append((time.perf_counter() - begin) * 1000)
-    return figures(cpu), figures(wall)
+        idle.append(timed(idle_frame))
+    idle_cpu, idle_wall = zip(*idle, strict=True)
+    return Streamed(*map(figures, (cpu, wall, idle_cpu, idle_wall)))
+
+
+def timed(work: Callable[[], object]) -> tuple[float, float]:
+    """CPU and wall time of something, in milliseconds."""
+    begin_cpu, begin = time.thread_time(), time.perf_counter()
+    work()
+    return (time.thread_time() - begin_cpu) * 1000, (time.perf_counter() - begin) * 1000
 
 
 def once(work: Callable[[], object], stage: Stage) -> tuple[float, float]:
     """CPU and wall time of one thing with the picture that follows it, in milliseconds."""
-    begin_cpu, begin = time.thread_time(), time.perf_counter()
-    work()
-    stage.paint()
-    return (time.thread_time() - begin_cpu) * 1000, (time.perf_counter() - begin) * 1000
+
+    def work_and_paint() -> None:
+        work()
+        stage.paint()
+
+    return timed(work_and_paint)
 
 
 def resident_mb() -> float:
@@ -224,16 +266,11 @@ def main() -> int:
     for span in range(spans):
         results.append(stream(stage, options.seconds / spans))
         gc.collect()
-        frame, waited = results[-1]
-        line(
-            f"streaming, quarter {span + 1}",
-            f"cpu p50 {frame.p50:5.1f} p95 {frame.p95:5.1f} p99 {frame.p99:5.1f} "
-            f"worst {frame.worst:6.1f} ms; wall p99 {waited.p99:5.1f}; "
-            f"memory {resident_mb() - begin:+.1f} MB",
-        )
+        grown = resident_mb() - begin
+        line(f"streaming, quarter {span + 1}", f"{results[-1].text()}; memory {grown:+.1f} MB")
     told_mb = sum(len(row.text) for row in stage.model.rows) / 1e6
     line("text that is kept", f"{told_mb:.1f} MB")
-    holds = all(frame.p99 <= LIMIT_MS for frame, _ in results)
+    holds = all(each.cpu.p99 <= LIMIT_MS for each in results)
     panel = stage.panel
     bar = panel.transcript.verticalScrollBar()
     works: tuple[tuple[str, Callable[[], object]], ...] = (
@@ -267,7 +304,9 @@ def main() -> int:
             f"cpu p50 {frame.p50:5.1f} p99 {frame.p99:5.1f} worst {frame.worst:6.1f} ms",
         )
     garbage.stop()
-    print("the limit holds" if holds else "the limit does NOT hold")
+    holds_in_wall = all(each.wall.p99 <= LIMIT_MS for each in results)
+    print(f"{LIMIT_MS:.0f} ms at the 99th percentile, cpu: {'holds' if holds else 'does NOT hold'}")
+    print(f"{LIMIT_MS:.0f} ms at the 99th percentile, wall: {'holds' if holds_in_wall else 'no'}")
     return 0 if holds else 1
 
 

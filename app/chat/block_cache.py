@@ -52,11 +52,12 @@ class BlockCache:
         """Make all anew."""
         self._blocks.clear()
 
-    def keep_only(self, shown: Iterable[ShownRow]) -> None:
-        """Put away what is not shown any more, or shown with another header."""
+    def renew(self, before: Iterable[int], shown: Iterable[ShownRow]) -> None:
+        """Put away those of `before` that are not shown now, or shown with another header."""
         headers = {item.row.id: item.has_header for item in shown}
-        for row_id, block in list(self._blocks.items()):
-            if headers.get(row_id) is not block.has_header:
+        for row_id in before:
+            block = self._blocks.get(row_id)
+            if block is not None and headers.get(row_id) is not block.has_header:
                 del self._blocks[row_id]
 
     def trim(self, in_view: set[int]) -> None:

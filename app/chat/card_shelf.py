@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from PySide6.QtCore import QRect
 from PySide6.QtWidgets import QWidget
@@ -62,7 +62,12 @@ class CardShelf:
         card.hide()
         card.deleteLater()
 
-    def keep_only(self, row_ids: set[int]) -> None:
-        """Take all others away."""
-        for row_id in [key for key in self._cards if key not in row_ids]:
-            self.drop(row_id)
+    def drop_all(self, row_ids: Iterable[int]) -> None:
+        """Take the cards of these rows away, where there are any."""
+        for row_id in row_ids:
+            if row_id in self._cards:
+                self.drop(row_id)
+
+    def clear(self) -> None:
+        """Take all away."""
+        self.drop_all(list(self._cards))

@@ -5,6 +5,7 @@ Where the cuts are depends on the text alone, not on the pieces in which it arri
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 SOFT = 4_000
@@ -17,6 +18,7 @@ TABLE_ROWS = 60
 """So many lines of a table are in one part: tables cost much more than other text."""
 
 _FENCES = ("```", "~~~")
+_FENCE_LINE = re.compile(r"^ *(?:```|~~~)[^\n]*", re.MULTILINE)
 
 
 class Part(NamedTuple):
@@ -37,7 +39,13 @@ def next_cut(text: str, opening: str = "") -> int:
     fence = fence_after(opening)
     start, last_line, table_lines = 0, 0, 0
     was_blank = False
-    while start < min(len(text), HARD + 1):
+    limit = min(len(text), HARD + 1)
+    if text.count("|", 0, limit) < TABLE_ROWS:
+        # No table can end the part: nothing before the soft limit needs to be read line by line.
+        start = text.rfind("\n", 0, SOFT) + 1
+        fence = fence_after(text[:start], fence)
+        was_blank = start > 0 and not text[text.rfind("\n", 0, start - 1) + 1 : start].strip()
+    while start < limit:
         if start >= SOFT:
             last_line = start
             if not fence and was_blank and text[start] not in " \t\n":
@@ -81,10 +89,9 @@ def seam(text: str, opening: str) -> tuple[str, str]:
     return _table_head(whole), ""
 
 
-def fence_after(text: str) -> str:
-    """The fence that is open at the end of the text; empty where none is."""
-    fence = ""
-    for line in text.split("\n"):
+def fence_after(text: str, fence: str = "") -> str:
+    """The fence that is open at the end of the text; `fence` is open at its beginning."""
+    for line in _FENCE_LINE.findall(text):
         fence = _fence_behind(line, fence)
     return fence
 
@@ -103,7 +110,7 @@ def _fence_behind(line: str, fence: str) -> str:
 def _opening_line(text: str, fence: str) -> str:
     """The line that opened the fence that is still open."""
     found, opened = "", ""
-    for line in text.split("\n"):
+    for line in _FENCE_LINE.findall(text):
         behind = _fence_behind(line, opened)
         if behind and not opened:
             found = line.strip()

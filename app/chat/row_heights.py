@@ -70,14 +70,24 @@ class RowHeights:
         """The width is another one."""
         self._exact.clear()
 
-    def rebuild(self, rows: Iterable[tuple[int, float]]) -> None:
-        """Other rows stand here now, given with estimates; known heights stay known."""
-        self._ids, self._heights = [], []
-        self._places = {}
-        self._good = 0
+    def estimate(self, place: int, height: float) -> None:
+        """A row that is not measured is about so high."""
+        if self._ids[place] not in self._exact and self._heights[place] != height:
+            self._heights[place] = height
+            self._good = min(self._good, place)
+
+    def rebuild(self, rows: Iterable[tuple[int, float]], start: int = 0) -> None:
+        """Other rows stand from a place on, given with estimates; known heights stay known."""
+        gone = self._ids[start:]
+        del self._ids[start:], self._heights[start:]
+        for row_id in gone:
+            del self._places[row_id]
+        self._good = min(self._good, start)
         for row_id, estimate in rows:
             self.append(row_id, estimate)
-        self._exact = {key: each for key, each in self._exact.items() if key in self._places}
+        for row_id in gone:
+            if row_id not in self._places:
+                self._exact.pop(row_id, None)
 
     def ids_from(self, place: int) -> list[int]:
         """The rows from a place on, in order."""

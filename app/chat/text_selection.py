@@ -13,11 +13,15 @@ _SAFE_SCHEMES = frozenset({"http", "https", "mailto"})
 
 
 class TextSelection:
-    """At most one selection, in the document of one row. Points are in the row's coordinates."""
+    """At most one selection, in the document of one row. Points are in the row's coordinates.
+
+    Attributes:
+        row_id: The row that it is in; 0 without one.
+    """
 
     def __init__(self, viewport: QWidget) -> None:
         self._viewport = viewport
-        self._row_id = 0
+        self.row_id = 0
         self._cursor: QTextCursor | None = None
         self._text: MessageDocument | None = None
         self._origin = QPointF()
@@ -27,13 +31,16 @@ class TextSelection:
         """Whether anything is selected."""
         return self._cursor is not None and self._cursor.hasSelection()
 
-    def of(self, row_id: int) -> QTextCursor | None:
-        """The selection if it is in this row."""
-        return self._cursor if row_id == self._row_id else None
+    def of(self, row_id: int, block: RowBlock) -> QTextCursor | None:
+        """The selection if it is in this row, and in the text that the row shows now."""
+        place = block.document_at() if row_id == self.row_id else None
+        if place is None or self._cursor is None:
+            return None
+        return self._cursor if self._cursor.document() is place[0].document else None
 
     def clear(self) -> None:
         """Select nothing."""
-        self._row_id = 0
+        self.row_id = 0
         self._cursor = None
         self._text = None
         self._viewport.update()
@@ -44,7 +51,7 @@ class TextSelection:
         place = block.document_at()
         if place is not None:
             self._text, self._origin = place
-            self._row_id = row_id
+            self.row_id = row_id
             self._cursor = QTextCursor(self._text.document)
             self._cursor.setPosition(self._hit(point))
 
@@ -52,11 +59,11 @@ class TextSelection:
         """Select up to the pointer; in another row, up to the beginning or the end of this one."""
         if self._cursor is None or self._text is None:
             return
-        if row_id == self._row_id:
+        if row_id == self.row_id:
             self._cursor.setPosition(self._hit(point), QTextCursor.MoveMode.KeepAnchor)
         else:
             whole = QTextCursor.MoveOperation
-            end = whole.End if row_id > self._row_id else whole.Start
+            end = whole.End if row_id > self.row_id else whole.Start
             self._cursor.movePosition(end, QTextCursor.MoveMode.KeepAnchor)
         self._viewport.update()
 

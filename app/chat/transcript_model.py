@@ -13,12 +13,13 @@ from app.chat.rows import ASSISTANT, NOTICE, SPLIT, USER, Row
 class Changes(NamedTuple):
     """What happened to the shown rows since the last time.
 
-    `reset`: rows were put in or taken out anywhere. Otherwise rows were added at the end. The rows
-    with the ids in `changed` show something else.
+    `reset`: rows were put in or taken out, none of them before the place `start`. Otherwise rows
+    were added at the end. The rows with the ids in `changed` show something else.
     """
 
     reset: bool
     changed: frozenset[int]
+    start: int = 0
 
 
 class ShownRow(NamedTuple):
@@ -48,8 +49,9 @@ class TranscriptModel(QObject):
         self._next_id = 1
         self._touched: set[int] = set()
         self._has_new = False
-        self._is_reset = False
-        self._is_stale = False
+        self._stale_from: int | None = None
+        self._taken_out: set[int] = set()
+        self._reset_from: int | None = None
 
     def add(
         self,
@@ -128,21 +130,22 @@ class TranscriptModel(QObject):
         for index in range(len(self.rows) - 1, -1, -1):
             if self.rows[index] is row:
                 del self.rows[index]
+                self._taken_out.add(row.id)
+                self._spoil(index)
                 break
-        self._is_stale = True
 
     def clear(self) -> None:
         """Start anew."""
         self.rows = []
         self._labels = {}
-        self._is_stale = True
+        self._spoil(0)
 
     def set_filter(self, node_id: str) -> None:
         """Show the rows of one node only, or with an empty text all."""
         if node_id == self.filter:
             return
         self.filter = node_id
-        self._is_stale = True
+        self._spoil(0)
         self.flush()
         self.filter_changed.emit(node_id)
 
@@ -151,7 +154,7 @@ class TranscriptModel(QObject):
         if head.is_stack_folded is not is_folded:
             head.is_stack_folded = is_folded
             self._touched.add(head.id)
-            self._is_stale = True
+            self._spoil(0)
             self.flush()
 
     def nodes(self) -> list[tuple[str, str]]:
@@ -160,13 +163,15 @@ class TranscriptModel(QObject):
 
     def flush(self) -> None:
         """Tell of everything since the last time, if there was anything."""
-        if self._is_stale:
-            self._rebuild()
-        if not (self._is_reset or self._has_new or self._touched):
+        if self._stale_from is not None:
+            self._rebuild(self._stale_from)
+        start = self._reset_from
+        if not (start is not None or self._has_new or self._touched):
             return
-        changes = Changes(self._is_reset, frozenset(self._touched))
+        changes = Changes(start is not None, frozenset(self._touched), start or 0)
         self._touched = set()
-        self._has_new = self._is_reset = False
+        self._has_new = False
+        self._reset_from = None
         self.changed.emit(changes)
 
     def _new(
@@ -195,8 +200,8 @@ class TranscriptModel(QObject):
         for index in range(len(self.rows) - 1, -1, -1):
             if self.rows[index] is row:
                 self.rows.insert(index + 1, following)
+                self._spoil(index + 1)
                 break
-        self._is_stale = True
         return following
 
     def _show(self, row: Row) -> None:
@@ -207,10 +212,24 @@ class TranscriptModel(QObject):
         before = self.shown[-1].row if self.shown else None
         self.shown.append(ShownRow(row, _has_header(row, before)))
 
-    def _rebuild(self) -> None:
-        self.shown = []
-        self._is_reset, self._is_stale = True, False
-        for row in self.rows:
+    def _spoil(self, index: int) -> None:
+        """What is shown from this one of all rows on is not true any more."""
+        self._stale_from = index if self._stale_from is None else min(self._stale_from, index)
+
+    def _rebuild(self, index: int) -> None:
+        """Show anew what stands from one row on; in a long conversation that is the last few."""
+        rows = self.rows[index:]
+        if index:
+            wrong = {row.id for row in rows} | self._taken_out
+            while self.shown and self.shown[-1].row.id in wrong:
+                self.shown.pop()
+        else:
+            self.shown = []
+        before = len(self.shown)
+        self._reset_from = before if self._reset_from is None else min(self._reset_from, before)
+        self._stale_from = None
+        self._taken_out = set()
+        for row in rows:
             self._show(row)
 
 

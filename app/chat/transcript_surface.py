@@ -15,7 +15,7 @@ from app.chat.code_colors import CodeColors
 from app.chat.message_document import Mark
 from app.chat.row_blocks import GAP, HEADER, RowBlock, estimated_height
 from app.chat.row_heights import RowHeights
-from app.chat.rows import Row
+from app.chat.rows import ASSISTANT, Row
 from app.chat.transcript_model import Changes, ShownRow, TranscriptModel
 from app.kit.formats import plural
 from app.theme.theme import Theme
@@ -81,7 +81,7 @@ class TranscriptSurface(QAbstractScrollArea):
             model.changed.connect(self._on_changed)
         # Row ids begin anew in every conversation.
         self._blocks.clear()
-        self._cards.keep_only(set())
+        self._cards.clear()
         self._colors.clear()
         self._heights.rebuild(())
         self._is_at_end = True
@@ -174,11 +174,11 @@ class TranscriptSurface(QAbstractScrollArea):
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(QRectF(-8, -3, width + 16, height - 2), 6, 6)
 
-    def _estimates(self) -> list[tuple[int, float]]:
+    def _estimates(self, start: int = 0) -> list[tuple[int, float]]:
         width = self._column()[1]
         return [
             (item.row.id, estimated_height(item.row, item.has_header, width))
-            for item in self._shown()
+            for item in self._shown()[start:]
         ]
 
     def _shown(self) -> list[ShownRow]:
@@ -197,29 +197,31 @@ class TranscriptSurface(QAbstractScrollArea):
         shown = self._shown()
         before = len(self._heights)
         if changes.reset:
-            self._take_over()
+            self._take_over(changes.start)
         width = self._column()[1]
         for item in shown[len(self._heights) :]:
             self._heights.append(item.row.id, estimated_height(item.row, item.has_header, width))
         if not self._is_at_end:
             fresh = shown[before:] if not changes.reset else ()
             self._unseen += sum(item.row.before is None for item in fresh)
+        first, last = self._visible_range()
         for row_id in changes.changed:
             place = self._heights.place(row_id)
             if place is not None:
                 self._heights.forget(row_id)
-                self._refresh(shown[place].row)
+                self._refresh(shown[place], place, is_in_view=first <= place < last)
         self._settle()
 
-    def _take_over(self) -> None:
+    def _take_over(self, start: int) -> None:
         """Rows were put in or taken out: the one in view on top stays where it is."""
-        shown = self._shown()
         old = self._heights
-        self._blocks.keep_only(shown)
-        self._cards.keep_only({item.row.id for item in shown})
-        if not self._is_at_end and len(old):
+        shown = self._shown()[start:]
+        before = old.ids_from(start)
+        self._blocks.renew(before, shown)
+        self._cards.drop_all(set(before).difference(item.row.id for item in shown))
+        if not self._is_at_end and self._anchor >= start and len(old):
             ids = old.ids_from(self._anchor)
-            old.rebuild(self._estimates())
+            old.rebuild(self._estimates(start), start)
             found = next((at for each in ids if (at := old.place(each)) is not None), None)
             if found is None:
                 self._is_at_end = True
@@ -227,13 +229,21 @@ class TranscriptSurface(QAbstractScrollArea):
                 self._offset = self._offset if old.place(ids[0]) == found else 0.0
                 self._anchor = found
         else:
-            old.rebuild(self._estimates())
+            old.rebuild(self._estimates(start), start)
 
-    def _refresh(self, row: Row) -> None:
+    def _refresh(self, item: ShownRow, place: int, *, is_in_view: bool) -> None:
+        row = item.row
         if row.id in self._cards and not (row.is_card and self._cards.is_current(row)):
             self._cards.drop(row.id)
             self._blocks.forget(row.id)
-        self._blocks.refresh(row.id)
+        if is_in_view:
+            self._blocks.refresh(row.id)
+        else:
+            # Nobody sees it grow: it is made anew when it comes into view.
+            self._blocks.forget(row.id)
+            if row.kind == ASSISTANT:
+                width = self._column_of(row)[1]
+                self._heights.estimate(place, estimated_height(row, item.has_header, width))
 
     def _measure(self, place: int) -> float:
         """The exact height of a row; sizes it if that has not been done for this width."""
@@ -364,7 +374,7 @@ class TranscriptSurface(QAbstractScrollArea):
         self._blocks.clear()
         self._colors.clear()
         self._heights.forget_all()
-        self._cards.keep_only(set())
+        self._cards.clear()
         self._dress_button()
         self._settle()
 

@@ -76,7 +76,7 @@ class TranscriptView(TranscriptSurface):
     def marks_of(self, row: Row, block: RowBlock) -> Sequence[Mark]:
         """What was found, and what is selected."""
         marks = self.search.marks(row, block, self.theme.tokens)
-        selected = self.selection.of(row.id)
+        selected = self.selection.of(row.id, block)
         if selected is not None and selected.hasSelection():
             return [*marks, (selected, self.theme.tokens.tint("accent", 0.35))]
         return marks
@@ -337,9 +337,9 @@ class TranscriptView(TranscriptSurface):
         self.copy_code.hide()
 
     def _on_changed(self, changes: Changes) -> None:
-        if changes.reset:
-            self.selection.clear()
         super()._on_changed(changes)
+        if self._heights.place(self.selection.row_id) is None:
+            self.selection.clear()
         shown = self._shown()
         if shown and not shown[-1].row.is_open and QAccessible.isActive():
             self.setAccessibleDescription(shown[-1].row.text[:_SPOKEN])

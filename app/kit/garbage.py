@@ -14,16 +14,35 @@ from PySide6.QtCore import QObject, QTimer
 INTERVAL_MS = 500
 
 
-def collect_what_is_due() -> int:
-    """Collect as far as Python itself would by now; the number of objects that were freed."""
-    due = [
-        generation
-        for generation, (count, threshold) in enumerate(
-            zip(gc.get_count(), gc.get_threshold(), strict=True)
-        )
-        if 0 < threshold < count
-    ]
-    return gc.collect(due[-1]) if due else 0
+_OLDEST = 2
+_GROWTH = 1.25
+"""All objects are looked at only once there are so many times those that stayed the last time."""
+
+
+class Collector:
+    """Decides what is due; looking at all objects takes longer than a frame."""
+
+    def __init__(self) -> None:
+        self._stayed = 0
+
+    def collect_what_is_due(self) -> int:
+        """Collect as far as Python itself would by now; the number of objects that were freed."""
+        due = [
+            generation
+            for generation, (count, threshold) in enumerate(
+                zip(gc.get_count(), gc.get_threshold(), strict=True)
+            )
+            if 0 < threshold < count
+        ]
+        if not due:
+            return 0
+        if due[-1] < _OLDEST:
+            return gc.collect(due[-1])
+        if len(gc.get_objects(_OLDEST)) < self._stayed * _GROWTH:
+            return gc.collect(_OLDEST - 1)
+        freed = gc.collect()
+        self._stayed = len(gc.get_objects(_OLDEST))
+        return freed
 
 
 class UiThreadGarbage(QObject):
@@ -35,8 +54,9 @@ class UiThreadGarbage(QObject):
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         gc.disable()
+        self._collector = Collector()
         self._timer = QTimer(self, interval=INTERVAL_MS)
-        self._timer.timeout.connect(collect_what_is_due)
+        self._timer.timeout.connect(self._collector.collect_what_is_due)
         self._timer.start()
 
     def stop(self) -> None:

@@ -192,3 +192,22 @@ def test_a_whole_message_can_be_copied(screen: Screen) -> None:
     conversation.trigger()
     assert QGuiApplication.clipboard().text() == "## A\n\n**All** of it\n"
     screen.view._menu.close()
+
+
+def test_a_selection_stays_while_other_rows_come_and_grow(screen: Screen) -> None:
+    screen.add(1, "Read this sentence.")
+    growing = screen.model.add(ASSISTANT, "b", "B", 0.0)
+    growing.is_open = True
+    screen.add(1)
+    chosen = screen.model.rows[0]
+    block = screen.view._blocks.block(screen.model.shown[0])
+    screen.view.selection.select_word(chosen.id, block, QPointF(4, 30))
+
+    screen.model.extend(growing, "word " * 3_000)
+    screen.model.flush()
+
+    assert len(screen.model.rows) > 3
+    assert [mark[0].selectedText() for mark in screen.view.marks_of(chosen, block)] == ["Read"]
+    screen.model.clear()
+    screen.model.flush()
+    assert not screen.view.selection.has_text

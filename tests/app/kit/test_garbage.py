@@ -11,7 +11,7 @@ import pytest
 from PySide6.QtCore import QEventLoop, QObject, QTimer
 from PySide6.QtWidgets import QApplication
 
-from app.kit.garbage import INTERVAL_MS, UiThreadGarbage, collect_what_is_due
+from app.kit.garbage import INTERVAL_MS, Collector, UiThreadGarbage
 
 
 class Circle(QObject):
@@ -65,7 +65,42 @@ def test_the_ui_thread_collects_in_its_loop(garbage: UiThreadGarbage) -> None:
 def test_nothing_is_collected_before_it_is_due(garbage: UiThreadGarbage) -> None:
     gc.collect()
 
-    assert collect_what_is_due() == 0
+    assert Collector().collect_what_is_due() == 0
+
+
+def full_collections() -> int:
+    return int(gc.get_stats()[2]["collections"])
+
+
+def test_all_objects_are_looked_at_again_only_when_there_are_many_more(
+    garbage: UiThreadGarbage,
+) -> None:
+    collector = Collector()
+    kept: list[object] = []
+
+    def make_due() -> None:
+        # Until it is the turn of the oldest generation.
+        while gc.get_count()[2] <= gc.get_threshold()[2]:
+            kept.append(many_objects())
+            while gc.get_count()[1] <= gc.get_threshold()[1]:
+                gc.collect(0)
+            gc.collect(1)
+
+    make_due()
+    begin = full_collections()
+    collector.collect_what_is_due()
+    first = full_collections()
+    kept.clear()
+    make_due()
+    kept.clear()
+    collector.collect_what_is_due()
+    second = full_collections()
+    kept.extend([number] for number in range(len(gc.get_objects())))
+    gc.collect(1)
+    make_due()
+    collector.collect_what_is_due()
+
+    assert (first - begin, second - first, full_collections() - second) == (1, 0, 1)
 
 
 def test_afterwards_python_does_it_again(qapp: QApplication) -> None:
