@@ -191,7 +191,7 @@ class OpenWorkflow(QObject):
     ) -> tuple[Any, tuple[Problem, ...]]:
         return (
             self._backend.readiness(workflow, overrides),
-            self._backend.problems(workflow, overrides),
+            self._backend.problems(workflow, overrides, self.document.path),
         )
 
     def come_to_front(self) -> None:

@@ -14,6 +14,7 @@ from orchestration.errors import EditNotUndone
 from orchestration.library.library import Library
 from orchestration.report_door import ReportDoor
 from orchestration.runs.event_hub import Subscription
+from orchestration.runs.invoked_skills import skill_problems, skills_at_hand
 from orchestration.runs.preparation import problems
 from orchestration.runs.requests import RunOverrides, RunRequest
 from orchestration.runs.run_view import RunView
@@ -71,10 +72,17 @@ class Backend(ReportDoor, SteeringDoor):
         return create_workflow(self._all.data_dir / "workflows")
 
     def problems(
-        self, workflow: Workflow, overrides: RunOverrides | None = None
+        self,
+        workflow: Workflow,
+        overrides: RunOverrides | None = None,
+        path: Path | None = None,
     ) -> tuple[Problem, ...]:
-        """Everything that keeps the workflow from running, each with its place."""
-        return problems(
+        """Everything that keeps the workflow from running, each with its place.
+
+        With the path of its file that includes skills that its prompts call and that there are
+        not, which touches the disk.
+        """
+        found = problems(
             workflow,
             overrides or RunOverrides(),
             settings=self._all.settings,
@@ -82,6 +90,12 @@ class Backend(ReportDoor, SteeringDoor):
             registry=self._all.tools,
             embedded=self._all.embedded,
         )
+        if path is None:
+            return found
+        project = self._library.project_of(path)
+        folder = None if project is None else project.run_folder
+        skills = skills_at_hand(workflow, {}, self._all.env, self._all.data_dir, folder)
+        return (*found, *skill_problems(workflow, {}, skills))
 
     async def start_run(self, request: RunRequest) -> str:
         """Prepare and start a run; gives its id. Its first event comes after this returns.

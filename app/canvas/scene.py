@@ -257,7 +257,10 @@ class WorkflowScene(QGraphicsScene):
         self._highlight()
 
     def _follow(self, before: Snapshot, after: Snapshot) -> None:
-        """Change what was changed; everything else stays, the selection included."""
+        """Change what was changed; everything else stays, the selection included.
+
+        What is there anew, such as nodes whose deletion was undone, is chosen.
+        """
         self.settle()
         for card_id in before.cards.keys() - after.cards.keys():
             self.removeItem(self._items.pop(card_id))
@@ -277,9 +280,14 @@ class WorkflowScene(QGraphicsScene):
         self._chosen_edges = frozenset(
             key for key in self._chosen_edges if self._edges.edge(key) is not None
         )
-        self._show_notes()
-        self._highlight()
-        self.choice_changed.emit()
+        known = self._show_notes()
+        notes = self._notes.keys() - known
+        cards = after.cards.keys() - before.cards.keys()
+        if cards or notes:
+            self.choose(nodes=cards, notes=notes)
+        else:
+            self._highlight()
+            self.choice_changed.emit()
 
     def _add_card(self, node_id: str, place: tuple[float, float]) -> None:
         card = self._document.card(node_id)
@@ -290,7 +298,9 @@ class WorkflowScene(QGraphicsScene):
         item.setPos(*place)
         self.addItem(item)
 
-    def _show_notes(self) -> None:
+    def _show_notes(self) -> set[str]:
+        """Show the notes of the document; gives the ids of those that were there before."""
+        known = set(self._notes)
         workflow = self._document.workflow
         wanted = {} if workflow is None else {note.id: note for note in workflow.annotations}
         for note_id in self._notes.keys() - wanted.keys():
@@ -302,6 +312,7 @@ class WorkflowScene(QGraphicsScene):
                 self.addItem(item)
             else:
                 item.show_annotation(note)
+        return known
 
     def _highlight(self) -> None:
         """Edges into working nodes, the hovered one, and those of the selection."""

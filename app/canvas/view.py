@@ -40,6 +40,7 @@ _MARGIN = 28
 _FOOT = 60
 _REST_MS = 120
 """So long after the last step zooming is over."""
+_DOTS = 8
 _CORNER = 190
 """Height and width of the lower left corner, in pixels, which the zoom bar takes."""
 
@@ -107,8 +108,7 @@ class CanvasView(QGraphicsView):
         """Zoom at once; `at`, in viewport coordinates (otherwise the middle), stays still."""
         self._stop_gliding()
         anchor = at or QPointF(self.viewport().rect().center())
-        least = min(MIN_SCALE, self.scale_now)
-        wanted = min(MAX_SCALE, max(least, self.scale_now * factor))
+        wanted = self._scaled(factor)
         before = self.mapToScene(anchor.toPoint())
         self._set_scale(wanted)
         moved = self.mapFromScene(before) - anchor.toPoint()
@@ -117,9 +117,7 @@ class CanvasView(QGraphicsView):
 
     def glide_by(self, factor: float) -> None:
         """Zoom around the middle, in a movement that can be followed."""
-        least = min(MIN_SCALE, self.scale_now)
-        wanted = min(MAX_SCALE, max(least, self.scale_now * factor))
-        self._glide_to(wanted, self._middle())
+        self._glide_to(self._scaled(factor), self._middle())
         self._fits = False
 
     def glide_to_fit(self) -> None:
@@ -317,13 +315,14 @@ class CanvasView(QGraphicsView):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(pen)
         left, top = rect.left() // step * step, rect.top() // step * step
-        columns, rows = (
-            int((rect.right() - left) // step) + 1,
-            int((rect.bottom() - top) // step) + 1,
-        )
+        block = step * _DOTS
+        across, down = (rect.right() - left) // block + 1, (rect.bottom() - top) // block + 1
         painter.translate(left, top)
-        painter.drawPoints(_dots(columns, rows))
+        painter.drawPoints(_dots(int(across), int(down)))
         painter.translate(-left, -top)
+
+    def _scaled(self, factor: float) -> float:
+        return min(MAX_SCALE, max(min(MIN_SCALE, self.scale_now), self.scale_now * factor))
 
     def _middle(self) -> QPointF:
         """The point of the scene in the middle of the view, to a fraction of a pixel."""
@@ -392,9 +391,11 @@ class CanvasView(QGraphicsView):
 
 
 @lru_cache(maxsize=64)
-def _dots(columns: int, rows: int) -> QPolygonF:
-    """The points of the grid, from the upper left one; a view that is panned asks for few sizes."""
+def _dots(across: int, down: int) -> QPolygonF:
+    """The points of so many blocks of the grid, from the upper left one.
+
+    Whole blocks, so that parts of all sizes are painted with few of them; the rest is clipped.
+    """
     step = GRID_STEP * 2
-    return QPolygonF(
-        [QPointF(step * column, step * row) for column in range(columns) for row in range(rows)]
-    )
+    columns, rows = range(across * _DOTS), range(down * _DOTS)
+    return QPolygonF([QPointF(step * column, step * row) for column in columns for row in rows])

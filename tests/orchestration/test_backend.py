@@ -359,6 +359,33 @@ def test_a_provider_that_does_not_exist_cannot_be_checked(data_dir: Path) -> Non
     run_async(body)
 
 
+def test_a_skill_that_is_not_there_is_told_while_the_workflow_is_edited(
+    data_dir: Path, tmp_path: Path
+) -> None:
+    home, folder = tmp_path / "home", tmp_path / "project"
+    backend = open_backend(data_dir, env={"HOME": str(home)})
+    folder.mkdir()
+    project = backend.library.add_project(folder)
+    path = project.workflows / "a.workflow.json"
+    calling = workflow(nodes=["a"])
+    agent = calling.nodes[0].agent
+    assert agent is not None
+    agent = agent.model_copy(update={"task_prompt": "/review this"})
+    node = calling.nodes[0].model_copy(update={"agent": agent})
+    calling = calling.model_copy(update={"nodes": (node,)})
+
+    def missing() -> list[str | None]:
+        found = backend.problems(calling, RunOverrides(provider="embedded"), path)
+        return [problem.node_id for problem in found if problem.code == "skill_not_found"]
+
+    assert missing() == ["a"]
+    skill = folder / ".flow" / "skills" / "review"
+    skill.mkdir(parents=True)
+    (skill / "SKILL.md").write_text("---\ndescription: Reviews.\n---\nRead twice.\n", "utf-8")
+    assert missing() == []
+    asyncio.run(backend.aclose())
+
+
 def test_problems_and_readiness_are_told_without_running_anything(data_dir: Path) -> None:
     backend = open_backend(data_dir, env={})
     broken = workflow([("a", "b"), ("b", "a")])

@@ -121,7 +121,10 @@ class FakeBackend:
         return create_workflow(self.data_dir / "workflows")
 
     def problems(
-        self, workflow: Workflow, overrides: RunOverrides | None = None
+        self,
+        workflow: Workflow,
+        overrides: RunOverrides | None = None,
+        path: Path | None = None,
     ) -> tuple[Problem, ...]:
         return self.problems_by_provider.get(overrides.provider if overrides else None, ())
 

@@ -139,6 +139,16 @@ def test_edges_follow_the_cards_that_are_moved_together(canvas: Canvas) -> None:
     assert ends() == ports()
 
 
+def test_what_is_brought_back_by_undo_is_chosen_again(canvas: Canvas) -> None:
+    first, second, *_ = canvas.ids()
+    canvas.window.scene.choose(nodes=[first, second])
+    canvas.window.canvas.setFocus()
+    canvas.hand.key(Qt.Key.Key_Delete)
+    assert canvas.chosen() == set()
+    canvas.document.undo_stack.undo()
+    assert canvas.chosen() == {first, second}
+
+
 def test_seen_from_afar_a_card_is_moved_wherever_it_is_taken(canvas: Canvas) -> None:
     hand, node_id = canvas.hand, canvas.ids()[0]
     canvas.window.canvas.zoom_by(0.1 / canvas.window.canvas.scale_now)
