@@ -24,7 +24,7 @@ from orchestration.runs.requests import RunRequest
 from orchestration.runs.run_setup import RunSetup, RunTelling
 from orchestration.runs.spending_limits import spending_limits
 from orchestration.settings.context_windows import window_look_up
-from orchestration.settings.data_folder import runs_folder
+from orchestration.settings.data_folder import runs_folder, secrets_file
 from orchestration.surroundings import Surroundings
 from orchestration.tools.builtin.web_search import web_search_tool
 from orchestration.tools.file_edits.file_memory import FileMemory
@@ -213,7 +213,7 @@ class RunMaker:
             connections=connections,
             agents=agents,
             nodes_without_tools=nodes_without_tools,
-            workspace=Workspace(cwd, added),
+            workspace=Workspace(cwd, added, [secrets_file(self._all.data_dir)]),
             tools=tools,
             project_root=project_root,
             notices=notices,

@@ -234,7 +234,7 @@ class _Filter:
 
     def covers(self, name: str) -> bool:
         if name not in self._known:
-            self._known[name] = any(
+            self._known[name] = name not in self._targets.withheld and any(
                 target.covers(name, hidden=False)
                 and (target.is_file or not self._rules or not self._rules.ignore(name, target.name))
                 for target in self._targets.targets

@@ -63,14 +63,17 @@ class Target(Struct, frozen=True):
 
 
 class SearchTargets(Struct, frozen=True):
-    """All places to look, in a program that runs in `folder`."""
+    """All places to look, in a program that runs in `folder`; `withheld` are names to pass over."""
 
     folder: Path
     targets: tuple[Target, ...]
+    withheld: frozenset[str] = frozenset()
 
     def covers(self, name: str, *, hidden: bool) -> bool:
         """Whether one of the targets means the path."""
-        return any(target.covers(name, hidden=hidden) for target in self.targets)
+        return name not in self.withheld and any(
+            target.covers(name, hidden=hidden) for target in self.targets
+        )
 
     def roots(self) -> list[str]:
         """Where to look, as arguments that are never taken for options."""
@@ -113,7 +116,8 @@ def search_targets(paths: str | Sequence[str], workspace: Workspace) -> SearchTa
     """
     texts = [paths] if isinstance(paths, str) else list(paths)
     targets = [target for text in texts if (target := _target(text, workspace)) is not None]
-    return SearchTargets(workspace.root, tuple(targets))
+    withheld = frozenset(_name(path, workspace) for path in workspace.withheld)
+    return SearchTargets(workspace.root, tuple(targets), withheld)
 
 
 def printed_name(path: bytes) -> str:

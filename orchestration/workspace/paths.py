@@ -21,14 +21,21 @@ class Workspace:
     of the added folders. Symbolic links and `..` are followed as the file system does, so what
     counts is where a path really leads. On a disk that takes several spellings of a name for one,
     a path has the spelling of the disk.
+
+    Attributes:
+        root: The execution folder.
+        withheld: Real paths of the program's own files that no tool is given, such as its keys.
     """
 
-    __slots__ = ("_allowed", "root")
+    __slots__ = ("_allowed", "root", "withheld")
 
-    def __init__(self, root: Path, added: Iterable[Path] = ()) -> None:
+    def __init__(
+        self, root: Path, added: Iterable[Path] = (), withheld: Iterable[Path] = ()
+    ) -> None:
         """Take existing folders; a missing one is an `OSError`."""
         self.root = root.resolve(strict=True)
         self._allowed = (self.root, *(folder.resolve(strict=True) for folder in added))
+        self.withheld = frozenset(path.resolve() for path in withheld)
 
     def resolve(self, text: str) -> Path:
         """Give the real path that `text` leads to; the path itself need not exist.
@@ -37,8 +44,8 @@ class Workspace:
             text: as a model wrote it, absolute or relative to the execution folder.
 
         Raises:
-            PathRefused: it is blank, no path at all, leads out of the allowed folders, or goes
-                on after a symbolic link that never ends.
+            PathRefused: it is blank, no path at all, leads out of the allowed folders, is
+                withheld, or goes on after a symbolic link that never ends.
         """
         if not text.strip():
             raise PathRefused("the path is blank")
@@ -62,6 +69,8 @@ class Workspace:
         spelt = as_on_disk(self.folder_of(real), real)
         if spelt is None:
             raise PathRefused(f"'{text}' leads through a symbolic link that never ends")
+        if spelt in self.withheld:
+            raise PathRefused(f"'{text}' is the program's own, and no tool may read or change it")
         return spelt
 
     @property

@@ -14,6 +14,7 @@ from orchestration.tools.builtin.find import FIND
 from orchestration.tools.builtin.ls import LS
 from orchestration.tools.builtin.read import READ
 from orchestration.tools.builtin.search import SEARCH
+from orchestration.tools.builtin.write import WRITE
 from orchestration.tools.file_edits.file_memory import FileMemory
 from orchestration.tools.tool import Tool, ToolContext, ToolFailure
 from orchestration.workspace.paths import Workspace
@@ -155,3 +156,33 @@ def test_the_check_would_notice(jail: Path) -> None:
     assert SECRET in answer(SEARCH, {"pattern": ".", "paths": "."}, context)
     assert SECRET in answer(FIND, {"paths": "**"}, context)
     assert SECRET in answer(LS, {"path": "."}, context)
+
+
+def test_the_programs_keys_are_given_to_no_tool_wherever_it_works(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    data = home / ".local" / "data"
+    data.mkdir(parents=True)
+    keys = data / "secrets.json"
+    keys.write_text(f'{{"openai": "{SECRET}"}}')
+    (home / "keys.json").symlink_to(keys)
+    workspace = Workspace(home, (), [keys])
+    context = context_in(home, services=services(home, workspace=workspace))
+    inside = keys.relative_to(home).as_posix()
+    for path in (inside, str(keys), "keys.json", f"./.local/../{inside}", f"{inside}:raw"):
+        for tool in (READ, LS, SEARCH, AST_GREP, FIND):
+            arguments = {"path": path, "paths": [path], "pattern": ".", "pat": "{$$$}"}
+            wanted = tool.definition.input_schema["properties"]
+            given_to = {key: value for key, value in arguments.items() if key in wanted}
+            found = answer(tool, given_to, context)
+            assert SECRET not in found
+            assert found.startswith("["), (tool.definition.name, path, found)
+        changed = {"path": path.removesuffix(":raw"), "content": "mine"}
+        assert answer(WRITE, changed, context).startswith("[permission_denied]")
+    for paths in (".", "**", "**/*.json", ".local", ".local/data/*.json"):
+        for searching in ({"pattern": "openai"}, {"pat": "{$$$}"}, {}):
+            tool = SEARCH if "pattern" in searching else AST_GREP if "pat" in searching else FIND
+            asked = paths if tool is not AST_GREP else [paths]
+            found = answer(tool, {"paths": asked, **searching}, context)
+            assert "secrets.json" not in found
+            assert SECRET not in found
+    assert SECRET in keys.read_text()
