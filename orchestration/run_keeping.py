@@ -87,6 +87,7 @@ class RunKeeper:
         data_dir = surroundings.data_dir
         self.folder = runs_folder(data_dir)
         self.database = Database(database_location(data_dir, surroundings.env))
+        self.database.on_recovered = self._tell_what_is_left
         self.store = RunStore(self.database, self.folder)
         self._maker = maker
         self._kept: dict[str, KeptRun] = {}
@@ -324,8 +325,10 @@ class RunKeeper:
         """Try again what could not be written, before something new is."""
         if self.database.failure is not None:
             await self.database.recover()
-            for kept in self._kept.values():
-                kept.log.flush()
+
+    def _tell_what_is_left(self) -> None:
+        for kept in self._kept.values():
+            kept.log.flush()
 
     def _ready_again(
         self, recorded: RecordedRun, overrides: RunOverrides

@@ -11,6 +11,7 @@ from datetime import datetime
 from pathlib import Path
 
 from orchestration.storage.errors import StorageDamaged, StorageUnavailable
+from orchestration.storage.users import require_unused
 
 DUE_AFTER_S = 24 * 3600.0
 PAGES_A_STEP = 512
@@ -93,13 +94,15 @@ def damaged(error: StorageDamaged, path: Path | None) -> StorageDamaged:
 
 
 def restore(path: Path) -> Path:
-    """Put the latest good copy in the place of a database that nobody has open.
+    """Put the latest good copy in the place of a database.
 
     Gives where the damaged file is now; nothing is thrown away.
 
     Raises:
+        StorageBusy: a program has the database open.
         StorageUnavailable: there is no copy, or the files cannot be moved.
     """
+    require_unused(path)
     backup = latest_good(path)
     if backup is None:
         raise StorageUnavailable(f"there is no copy of {path} that could be restored")

@@ -15,6 +15,7 @@ from orchestration.storage.errors import (
     StorageDamaged,
     StorageError,
     StorageFull,
+    StorageReadOnly,
     StorageUnavailable,
 )
 
@@ -108,6 +109,29 @@ def open_engine(location: Location, wait_for_lock_s: float = WAIT_FOR_LOCK_S) ->
     return engine
 
 
+def open_for_reading(path: Path) -> Engine:
+    """An engine for a file that nothing can be written to, nor beside it."""
+    import sqlalchemy as sa
+
+    def connect() -> sqlite3.Connection:
+        # Where the files beside it cannot be made, nobody else can write either.
+        for how in ("mode=ro", "mode=ro&immutable=1"):
+            connection = sqlite3.connect(
+                f"{path.absolute().as_uri()}?{how}", uri=True, check_same_thread=False
+            )
+            connection.isolation_level = None
+            try:
+                connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+            except sqlite3.OperationalError as error:
+                connection.close()
+                refused = error
+            else:
+                return connection
+        raise refused
+
+    return sa.create_engine("sqlite://", creator=connect, poolclass=sa.NullPool)
+
+
 def storage_error(error: BaseException, location: Location) -> StorageError:
     """What a driver's error means for a person."""
     if isinstance(error, StorageError):
@@ -126,7 +150,7 @@ def storage_error(error: BaseException, location: Location) -> StorageError:
             f"{place} is locked by another program: close whatever else has it open, then try again"
         )
     if primary in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
-        return StorageUnavailable(
+        return StorageReadOnly(
             f"{place} cannot be opened for writing ({cause}): see that its folder is there and can "
             "be written, or choose another data folder with --data-dir"
         )

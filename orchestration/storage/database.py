@@ -14,24 +14,28 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from orchestration.errors import UserError
+from orchestration.storage.access import Access
 from orchestration.storage.backups import damaged
 from orchestration.storage.connections import (
-    ONLY_READS,
     WAIT_FOR_LOCK_S,
     Location,
-    open_engine,
     storage_error,
 )
-from orchestration.storage.errors import LeaseLost, StorageClosed, StorageDamaged, StorageError
+from orchestration.storage.errors import (
+    LeaseLost,
+    StorageClosed,
+    StorageDamaged,
+    StorageError,
+    StorageReadOnly,
+)
 from orchestration.storage.leases import HEARTBEAT_S, LeaseKeeper
-from orchestration.storage.migrate import FOLDER, bring_up_to_date
+from orchestration.storage.migrate import FOLDER
 from orchestration.storage.schema import HEAD
 from orchestration.storage.statements import Kind, Row
 from orchestration.storage.waiting import Job, Listeners, Trouble, Waiter
-from orchestration.storage.writer import GroupWriter
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Engine
+    from sqlalchemy import Connection
 
 logger = logging.getLogger(__name__)
 
@@ -53,7 +57,8 @@ class Database:
 
     Nothing is opened before it is first used; then a thread opens it, brings it up to date and
     writes until `aclose`. Methods may be called in the thread of any event loop. After a failure
-    what could not be written is kept, `write` refuses, and `recover` tries again.
+    what could not be written is kept, `write` refuses, and `recover` tries again; what is stored
+    can be read all the same. `on_recovered` is called when it can be written again.
     """
 
     def __init__(
@@ -77,20 +82,17 @@ class Database:
         self.location = location
         self.leases = LeaseKeeper(clock)
         self._within_s = within_s
-        self._wait_for_lock_s = wait_for_lock_s
-        self._migrations = migrations
+        self._access = Access(location, wait_for_lock_s, migrations)
         self._queue: deque[tuple[Kind, Row] | Source | Job | Waiter] = deque()
         self._signals: SimpleQueue[None] = SimpleQueue()
         self._roused = self._hurried = self._closing = False
         self._failure: StorageError | None = None
         self._lost: dict[int | None, LeaseLost] = {}
         self._listeners = Listeners()
+        self.on_recovered: Callable[[], None] = lambda: None
         self._reopen = False
         self._starting = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._engine: Engine | None = None
-        self._connection: Connection | None = None
-        self._writer: GroupWriter | None = None
 
     @property
     def failure(self) -> StorageError | None:
@@ -132,9 +134,13 @@ class Database:
     async def run(self, job: Callable[[Connection], Result]) -> Result:
         """Run a function on the storage thread, in a transaction that outlives a power failure.
 
+        After a failure it is first tried whether things are well again.
+
         Raises:
             StorageError: it could not be carried out, and nothing of it was.
         """
+        if self._failure is not None and not self._closing:
+            await self.recover()
         self._require_writable(None)
         waiter = Waiter(None, power=True)
         self._queue.append(Job(job, waiter))
@@ -145,12 +151,16 @@ class Database:
     async def read(self, job: Callable[[Connection], Result]) -> Result:
         """Run a function that only reads, in a worker thread: writers do not wait for it.
 
-        It sees everything that was written before.
+        It sees everything that was written before; after a failure, everything until then.
 
         Raises:
             StorageError: it cannot be read.
         """
-        await self.barrier()
+        try:
+            await self.barrier()
+        except StorageError:
+            if self._closing or not self._access.is_readable:
+                raise
         return await asyncio.to_thread(self._read, job)
 
     async def recover(self) -> None:
@@ -162,6 +172,7 @@ class Database:
         self._reopen = True
         self._failure = None
         await self.barrier(power=True)
+        self.on_recovered()
 
     def on_trouble(self, listener: Trouble, run: int | None = None) -> Callable[[], None]:
         """Call `listener` in this event loop when nothing can be written any more.
@@ -193,7 +204,7 @@ class Database:
         self._signals.put(None)
         thread.join()
         self._thread = None
-        writer = self._writer
+        writer = self._access.writer
         if self._failure is not None and writer is not None and writer.kept:
             raise self._failure.with_traceback(None)
 
@@ -233,7 +244,7 @@ class Database:
                 self._hurried = self._roused = False
                 if self._reopen:
                     self._reopen = False
-                    self._close_connection()
+                    self._access.close()
                     self._open()
                 self._renew_leases()
                 self._carry_out()
@@ -241,7 +252,8 @@ class Database:
                     self._release_leases()
                     break
         finally:
-            self._close_connection()
+            self._access.leave()
+            self.leases.retire()
 
     def _wait(self) -> None:
         """Wait until something has to be written, or a heartbeat is due."""
@@ -280,7 +292,7 @@ class Database:
         self._commit(rows, waiters)
 
     def _commit(self, rows: list[tuple[Kind, Row]], waiters: list[Waiter]) -> None:
-        writer = self._writer
+        writer = self._access.writer
         if self._lost:
             rows = [row for row in rows if row[1][0] not in self._lost]
         try:
@@ -295,22 +307,25 @@ class Database:
             waiter.settle(None, self._failure or self._lost.get(waiter.run))
 
     def _do(self, job: Job) -> None:
-        if self._failure is not None or self._connection is None or self._writer is None:
+        connection, writer = self._access.connection, self._access.writer
+        if self._failure is not None or connection is None or writer is None:
             job.waiter.settle(None, self._failure)
             return
         try:
-            self._writer.outlive_power_failure(True)
-            with self._connection.begin():
-                result = job.function(self._connection)
+            writer.outlive_power_failure(True)
+            with connection.begin():
+                result = job.function(connection)
         except UserError as error:
             job.waiter.settle(None, error)
         except Exception as error:  # noqa: BLE001 - it is told to whoever waits
             job.waiter.settle(None, self._explained(error))
         else:
+            lost = self._lost
+            self._lost = {run: lost[run] for run in lost if not self.leases.holds(run)}
             job.waiter.settle(result)
 
     def _renew_leases(self) -> None:
-        connection = self._connection
+        connection = self._access.connection
         if connection is None or self._failure is not None or not self.leases.is_due():
             return
         try:
@@ -324,24 +339,22 @@ class Database:
             self._listeners.tell(taken, run)
 
     def _open(self) -> None:
-        folder, head = self._migrations
         try:
-            self._engine = open_engine(self.location, self._wait_for_lock_s)
-            bring_up_to_date(self._engine, self.location, folder, head)
-            self._connection = self._engine.connect()
-            kept = self._writer.kept if self._writer is not None else []
-            self._writer = GroupWriter(self._connection, kept)
+            self._access.open()
+        except Exception as error:  # noqa: BLE001 - it is told to everyone who waits
+            self._fail(error)
+            if isinstance(self._failure, StorageReadOnly):
+                self._open_for_reading()
+
+    def _open_for_reading(self) -> None:
+        try:
+            self._access.open_for_reading()
         except Exception as error:  # noqa: BLE001 - it is told to everyone who waits
             self._fail(error)
 
     def _read(self, job: Callable[[Connection], Result]) -> Result:
-        assert self._engine is not None
         try:
-            with (
-                self._engine.connect().execution_options(**{ONLY_READS: True}) as connection,
-                connection.begin(),
-            ):
-                return job(connection)
+            return self._access.read(job)
         except UserError:
             raise
         except Exception as error:
@@ -360,15 +373,8 @@ class Database:
         self._failure = failure
         self._listeners.tell(failure)
 
-    def _close_connection(self) -> None:
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            connection.close()
-        if self._engine is not None:
-            self._engine.dispose()
-
     def _release_leases(self) -> None:
-        connection = self._connection
+        connection = self._access.connection
         if connection is None or not self.leases.holds_any:
             return
         try:

@@ -31,6 +31,10 @@ class StorageUnavailable(StorageError):
     """The database cannot be reached, read or written."""
 
 
+class StorageReadOnly(StorageUnavailable):
+    """Nothing can be written there; what is stored may still be read."""
+
+
 class StorageClosed(StorageError):
     """The database was closed before this was asked."""
 

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 HEARTBEAT_S = 5.0
 LASTS_S = 30.0
 
+_at_work: set[str] = set()
+"""The holders of this process: one that is not there is of the past, whatever its number."""
+
 
 class LeaseKeeper:
     """The leases of this process. For the storage thread: each method runs in a transaction."""
@@ -27,6 +30,7 @@ class LeaseKeeper:
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
         self._holder = secrets.token_hex(8)
+        _at_work.add(self._holder)
         self._place = _place()
         self._held: dict[int, str] = {}
         self._renewed = 0.0
@@ -39,6 +43,14 @@ class LeaseKeeper:
     def holds_any(self) -> bool:
         """Whether there is anything to renew."""
         return bool(self._held)
+
+    def holds(self, run: int | None) -> bool:
+        """Whether this has a run's lease, as far as it knows."""
+        return run in self._held
+
+    def retire(self) -> None:
+        """Drive nothing any more: what could not be given back is free all the same."""
+        _at_work.discard(self._holder)
 
     def take(self, connection: Connection, run: int, run_id: str) -> None:
         """Take a run's lease: it is free, its holder is dead, or was not heard of for too long.
@@ -61,7 +73,7 @@ class LeaseKeeper:
         if found is None:
             connection.execute(sa.insert(leases).values(run=run, **mine))
         elif found.holder == self._holder or not self.is_alive(
-            found.place, found.pid, found.expires
+            found.holder, found.place, found.pid, found.expires
         ):
             connection.execute(sa.update(leases).where(wanted).values(**mine))
         else:
@@ -103,15 +115,19 @@ class LeaseKeeper:
         for run in list(self._held):
             self.release(connection, run)
 
-    def is_alive(self, place: str, pid: int, expires: float) -> bool:
+    def is_alive(self, holder: str, place: str, pid: int, expires: float) -> bool:
         """Whether whoever has a lease may still be at work.
 
         It is not if the lease has run out, or if it was a process of this computer that is gone.
         """
         if expires <= self._clock():
             return False
-        if place != self._place or pid == os.getpid() or sys.platform == "win32":
-            return True  # Windows has no harmless signal
+        if place != self._place:
+            return True
+        if pid == os.getpid():
+            return holder in _at_work
+        if sys.platform == "win32":
+            return True  # it has no harmless signal
         try:
             os.kill(pid, 0)
         except ProcessLookupError:

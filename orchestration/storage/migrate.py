@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from orchestration.storage.backups import copy_of
 from orchestration.storage.connections import ONLY_READS, Location
-from orchestration.storage.errors import NewerDatabase
+from orchestration.storage.errors import NewerDatabase, StorageReadOnly
 from orchestration.storage.schema import HEAD
 
 if TYPE_CHECKING:
@@ -52,6 +52,22 @@ def bring_up_to_date(
     with engine.begin() as connection:
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
+
+
+def require_up_to_date(engine: Engine, location: Location, head: str = HEAD) -> None:
+    """See that a database that cannot be changed is of this version.
+
+    Raises:
+        StorageReadOnly: it is of another one.
+    """
+    with engine.connect() as connection:
+        current = _revision(connection)
+    if current != head:
+        raise StorageReadOnly(
+            f"the run database {location} is of another version of OpenFlow (format {current}; "
+            f"this version needs {head}) and cannot be written to: see that its folder can be "
+            "written, or copy it and choose the copy with --data-dir"
+        )
 
 
 def _revision(connection: Connection) -> str | None:

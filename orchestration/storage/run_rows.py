@@ -281,6 +281,7 @@ def _summaries(wanted: RunQuery) -> Any:
         runs.c.tokens_out,
         runs.c.parent_id,
         runs.c.fork_seq,
+        leases.c.holder,
         leases.c.place,
         leases.c.pid,
         leases.c.expires,
@@ -299,8 +300,8 @@ def _summaries(wanted: RunQuery) -> Any:
 
 
 def _summary(row: Any, leases: LeaseKeeper) -> StoredRun:
-    run_id, name, status, *values, place, pid, expires = row
-    is_driven = expires is not None and leases.is_alive(place, pid, expires)
+    run_id, name, status, *values, holder, place, pid, expires = row
+    is_driven = expires is not None and leases.is_alive(holder, place, pid, expires)
     values.append(f"process {pid}" if is_driven else "")
     return StoredRun(run_id, name, RunStatus(status), *values)
 

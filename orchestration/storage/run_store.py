@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -212,8 +213,16 @@ class RunStore:
             StorageUnavailable: its folder cannot be deleted; the run is as it was.
         """
         await self._require_idle(run_id)
-        aside = await asyncio.to_thread(put_aside, run_folder(self._runs_folder, run_id))
-        await self.database.run(lambda c: run_upkeep.delete_run(c, run_id))
+        if self.database.failure is not None:
+            await self.database.recover()
+        folder = run_folder(self._runs_folder, run_id)
+        aside = await asyncio.to_thread(put_aside, folder)
+        try:
+            await self.database.run(lambda c: run_upkeep.delete_run(c, run_id))
+        except StorageError:
+            if aside is not None:
+                await asyncio.to_thread(os.rename, aside, folder)
+            raise
         if aside is not None:
             await asyncio.to_thread(remove, aside)
 

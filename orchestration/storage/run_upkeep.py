@@ -42,7 +42,9 @@ def is_driven(connection: Connection, run_id: str, leases: LeaseKeeper) -> bool:
     held = tables().leases
     number = run_number(connection, run_id)
     lease = connection.execute(sa.select(held).where(held.c.run == number)).first()
-    return lease is not None and leases.is_alive(lease.place, lease.pid, lease.expires)
+    return lease is not None and leases.is_alive(
+        lease.holder, lease.place, lease.pid, lease.expires
+    )
 
 
 def delete_run(connection: Connection, run_id: str) -> None:

@@ -15,8 +15,7 @@ from engine.vocabulary.recovery import UncertainChoice
 from engine.vocabulary.report import NeedsInteraction, RunCompleted, RunFailed
 from engine.vocabulary.requests import AgentRequest
 from orchestration.backend import Backend
-from orchestration.storage import connections
-from orchestration.storage import database as storage_database
+from orchestration.storage import access, connections
 from orchestration.storage.backups import backup_file, restore
 from orchestration.storage.errors import StorageDamaged, StorageFull
 from tests.support.engine_driver import workflow
@@ -60,7 +59,7 @@ def disk(monkeypatch: pytest.MonkeyPatch) -> Disk:
 
         return engine
 
-    monkeypatch.setattr(storage_database, "open_engine", opened)
+    monkeypatch.setattr(access, "open_engine", opened)
     return disk
 
 

@@ -19,7 +19,7 @@ from orchestration.storage.backups import (
     latest_good,
     restore,
 )
-from orchestration.storage.errors import StorageDamaged, StorageUnavailable
+from orchestration.storage.errors import StorageBusy, StorageDamaged, StorageUnavailable
 from orchestration.storage.run_store import RunStore
 from tests.support.engine_driver import workflow
 from tests.support.storage_rig import opening_of, stored_runs
@@ -97,6 +97,25 @@ def test_the_latest_good_copy_takes_the_place_of_a_damaged_file(tmp_path: Path) 
     asyncio.run(main())
     assert aside.read_bytes() == damaged
     assert backup_file(path).exists()
+
+
+def test_a_database_that_a_program_has_open_is_not_taken_away(tmp_path: Path) -> None:
+    filled(tmp_path)
+    path = tmp_path / "openflow.db"
+    before = path.read_bytes()
+
+    async def main() -> None:
+        async with stored_runs(tmp_path) as store:
+            await store.list_runs()
+            with pytest.raises(StorageBusy, match=f"process {os.getpid()} has .* open: close"):
+                restore(path)
+            assert path.read_bytes() == before
+
+    asyncio.run(main())
+    left = tmp_path / "openflow.db.users" / "1-of-a-killed-program.lock"
+    left.write_bytes(b"1")
+    restore(path)
+    assert not left.exists()
 
 
 def test_a_damaged_file_is_not_copied_over_a_good_copy(tmp_path: Path) -> None:

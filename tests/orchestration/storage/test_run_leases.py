@@ -113,3 +113,44 @@ def test_a_process_that_slept_writes_nothing_into_a_run_that_was_taken_over(
             assert (await other.load("mine")).inputs == (TimerFired("a", 4.0),)
 
     asyncio.run(main())
+
+
+def test_a_run_that_was_lost_can_be_taken_up_here_again(tmp_path: Path) -> None:
+    here, there = Clock(), Clock()
+
+    async def main() -> None:
+        async with AsyncExitStack() as stack:
+            one = await stack.enter_async_context(stored_runs(tmp_path, clock=here))
+            other = await stack.enter_async_context(stored_runs(tmp_path, clock=there))
+            opened = await one.open_run(opening_of(FLOW), is_reading=may_write)
+            there.now += LASTS_S + 1
+            taken = await other.resume_run("run", is_reading=may_write)
+            here.now = there.now
+            opened.journal.input(TimerFired("a", 1.0))
+            with pytest.raises(LeaseLost):
+                await opened.journal.intent("a", CALL)
+            taken.journal.input(TimerFired("a", 2.0))
+            await other.database.barrier()
+            await other.release(taken.recorded.number)
+
+            again = await one.resume_run("run", is_reading=may_write)
+            again.journal.input(TimerFired("a", 3.0))
+            await again.journal.intent("a", CALL)
+            recorded = await other.load("run")
+            assert recorded.inputs == (TimerFired("a", 2.0), TimerFired("a", 3.0))
+
+    asyncio.run(main())
+
+
+def test_what_could_not_be_given_back_is_free_in_the_same_process(tmp_path: Path) -> None:
+    def refuse(connection: object) -> None:
+        raise OSError("the disk is full")
+
+    async def main() -> None:
+        async with stored_runs(tmp_path) as one:
+            await one.open_run(opening_of(FLOW), is_reading=may_write)
+            one.database.leases.release_all = refuse  # type: ignore[method-assign]
+        async with stored_runs(tmp_path) as other:
+            await other.resume_run("run", is_reading=may_write)
+
+    asyncio.run(main())

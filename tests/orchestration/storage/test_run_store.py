@@ -17,7 +17,8 @@ from engine.vocabulary.tools import ToolCall
 from orchestration.errors import RunStillActive
 from orchestration.runs.stored import EVERY_RUN, RunQuery
 from orchestration.runs.view_values import RunStatus
-from orchestration.storage.errors import RunNotStored, StorageUnavailable
+from orchestration.storage import run_upkeep
+from orchestration.storage.errors import RunNotStored, StorageFull, StorageUnavailable
 from orchestration.storage.run_store import RunStore
 from orchestration.storage.statements import Kind
 from tests.support.engine_driver import workflow
@@ -239,6 +240,25 @@ def test_pruning_by_size_takes_the_oldest_first(tmp_path: Path) -> None:
         assert await store.prune(most_bytes=25_000) == ["oldest"]
         assert await store.prune(most_bytes=25_000) == []
         assert await ids(store) == ["newest", "older"]
+
+    with_store(tmp_path, body)
+
+
+def test_a_run_that_cannot_be_deleted_keeps_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(connection: object, run_id: str) -> None:
+        raise StorageFull("the disk is full")
+
+    async def body(store: RunStore) -> None:
+        await add(store, "one")
+        artifact = tmp_path / "runs" / "one" / "artifact"
+        artifact.parent.mkdir(parents=True)
+        artifact.write_bytes(b"kept")
+        monkeypatch.setattr(run_upkeep, "delete_run", refuse)
+        with pytest.raises(StorageFull):
+            await store.delete("one")
+        assert artifact.read_bytes() == b"kept"
 
     with_store(tmp_path, body)
 
