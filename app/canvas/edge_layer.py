@@ -123,9 +123,12 @@ class EdgeLayer(GuardedPaint, QGraphicsItem):
         if option.levelOfDetailFromTransform(painter.worldTransform()) < DETAIL_BELOW:
             paint_far_edges(painter, self._far.paths_in(option.exposedRect), color)
             return
-        shapes = self._near(option.exposedRect)
-        if self._hidden or self._lifted:
-            shapes = [shape for shape in shapes if self._is_shown(shape.wire.id)]
+        exposed = option.exposedRect
+        shapes = [
+            shape
+            for shape in self._near(exposed)
+            if exposed.intersects(shape.bounds) and self._is_shown(shape.wire.id)
+        ]
         paint_edges(painter, shapes, color, 1.5)
 
     def _is_shown(self, wire_id: str) -> bool:

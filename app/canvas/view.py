@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, QTimer, Signal
@@ -20,11 +19,10 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QGraphicsView, QWidget
 
 from app.canvas.document import WorkflowDocument
-from app.canvas.geometry import GRID_STEP
+from app.canvas.dotted_ground import paint_dots
 from app.canvas.keyboard import KeyboardControl
 from app.canvas.pointer import PointerControl
 from app.canvas.scene import WorkflowScene
-from app.kit.pens import solid_pen
 from app.theme.theme import Theme
 
 if TYPE_CHECKING:
@@ -40,7 +38,6 @@ _MARGIN = 28
 _FOOT = 60
 _REST_MS = 120
 """So long after the last step zooming is over."""
-_DOTS = 8
 _CORNER = 190
 """Height and width of the lower left corner, in pixels, which the zoom bar takes."""
 
@@ -304,22 +301,8 @@ class CanvasView(QGraphicsView):
 
     def drawBackground(self, painter: QPainter, rect: QRectF | QRect) -> None:
         """Paint the dotted grid where it would not be a blur; the ground is there already."""
-        scale = self.scale_now
-        if scale < 0.5:
-            return
-        rect = QRectF(rect)
-        step = GRID_STEP * 2
-        dot = max(1.2, 1.8 * scale) * self.devicePixelRatioF()
-        pen = solid_pen(self._theme.tokens.solid("grid_dot", "ground"), dot)
-        pen.setCosmetic(True)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(pen)
-        left, top = rect.left() // step * step, rect.top() // step * step
-        block = step * _DOTS
-        across, down = (rect.right() - left) // block + 1, (rect.bottom() - top) // block + 1
-        painter.translate(left, top)
-        painter.drawPoints(_dots(int(across), int(down)))
-        painter.translate(-left, -top)
+        color = self._theme.tokens.solid("grid_dot", "ground")
+        paint_dots(painter, QRectF(rect), color, self.scale_now, self.devicePixelRatioF())
 
     def _scaled(self, factor: float) -> float:
         return min(MAX_SCALE, max(min(MIN_SCALE, self.scale_now), self.scale_now * factor))
@@ -388,14 +371,3 @@ class CanvasView(QGraphicsView):
         if item is not None:
             words += f"; selected: {item.spoken()}"
         self.setAccessibleDescription(words)
-
-
-@lru_cache(maxsize=64)
-def _dots(across: int, down: int) -> QPolygonF:
-    """The points of so many blocks of the grid, from the upper left one.
-
-    Whole blocks, so that parts of all sizes are painted with few of them; the rest is clipped.
-    """
-    step = GRID_STEP * 2
-    columns, rows = range(across * _DOTS), range(down * _DOTS)
-    return QPolygonF([QPointF(step * column, step * row) for column in columns for row in rows])
