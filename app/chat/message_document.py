@@ -42,7 +42,6 @@ class MessageDocument:
         self._tail = ""
         self._tail_start = 0
         self._wants_block = False
-        self.is_growing = False
         self.wants_colors = False
         self._code_rows: list[tuple[int, int]] = []
         self.document = _empty_document(theme)
@@ -77,7 +76,6 @@ class MessageDocument:
 
     def append(self, piece: str) -> None:
         """Let the message grow; blocks that are complete now are rendered."""
-        self.is_growing = True
         self._tail += piece
         self._insert_plain(piece)
         line = len(self._tail) - self._tail.rfind("\n") - 1
@@ -120,7 +118,6 @@ class MessageDocument:
     def _begin_anew(self) -> None:
         self._tail = ""
         self._wants_block = False
-        self.is_growing = False
 
     def _insert_plain(self, text: str) -> None:
         cursor = self._cursor

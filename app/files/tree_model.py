@@ -14,7 +14,6 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QFont
 
 from app.files.folder_listing import Entry, Listing
 from app.kit.visible import visible
@@ -67,7 +66,6 @@ class FileTreeModel(QAbstractItemModel):
         self._theme = theme
         self._marks: Mapping[tuple[str, ...], str] = {}
         self.top = TreeEntry(Entry("", True), None, 0)
-        self._dim = QFont(theme.font)
 
     def start_over(self) -> None:
         """Know nothing, and ask for what is at the top."""

@@ -126,7 +126,6 @@ class ToolsPage(ListedPage):
         self.key_row.adopt(button, name="Keep the key for web searches")
         self.put(group, "search_keys", self.key_row)
         self._keys = self.group()
-        self._key_place = ""
 
     def _list_keys(self, services: tuple[str, ...]) -> None:
         self._keys.clear()
