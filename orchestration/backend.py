@@ -10,6 +10,7 @@ from engine.graph.problems import Problem
 from engine.graph.workflow import Workflow
 from engine.vocabulary.inputs import RuntimePatch
 from engine.vocabulary.report import RunOutcome
+from orchestration.chats_door import ChatsDoor
 from orchestration.errors import EditNotUndone
 from orchestration.library.library import Library
 from orchestration.report_door import ReportDoor
@@ -23,13 +24,12 @@ from orchestration.settings.data_folder import agents_file
 from orchestration.settings.model import Limits
 from orchestration.settings.provider_choice import Readiness, readiness
 from orchestration.settings.readiness import Providers, ProviderStatus
-from orchestration.steering_door import SteeringDoor
 from orchestration.surroundings import Surroundings
 from orchestration.tools.file_edits.edit_log import RevertRefused, RevertReport
 from orchestration.workflow_catalog import create_workflow, open_workflow
 
 
-class Backend(ReportDoor, SteeringDoor):
+class Backend(ReportDoor, ChatsDoor):
     """Runs workflows. Belongs to the thread of one event loop; see `open_backend`.
 
     A wish that does not fit the state of its run raises an `InteractionError` of the engine's
@@ -104,13 +104,7 @@ class Backend(ReportDoor, SteeringDoor):
             RunRefused: with every problem at once; nothing was made.
             RunAlreadyActive: the workflow has a run that is not over.
         """
-        workflow = request.workflow
-        with self._runs.starting(workflow.id, workflow.name):
-            ready = await asyncio.to_thread(self._maker.ready, request)
-            run = await self._keeper.begin(request, ready)
-            self._add(run)
-            run.start()
-        return run.run_id
+        return await self._begin_run(request)
 
     async def stop_run(self, run_id: str) -> None:
         """Stop a run, and see that this is kept; a run that is over stays as it is."""

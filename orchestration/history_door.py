@@ -14,7 +14,7 @@ from orchestration.runs.coordinator import RunCoordinator
 from orchestration.runs.event_hub import EventRecord
 from orchestration.runs.limits import Budget
 from orchestration.runs.registry import RunRegistry
-from orchestration.runs.requests import NO_OVERRIDES, RunOverrides
+from orchestration.runs.requests import NO_OVERRIDES, RunOverrides, RunRequest
 from orchestration.runs.run_view import RunView
 from orchestration.runs.stored import (
     EVERY_RUN,
@@ -250,6 +250,15 @@ class HistoryDoor(SettingsDoor):
         except StorageError as error:
             logger.warning("what could not be written is lost: %s", error)
         return RestoredRuns(copy, await asyncio.to_thread(restore, location.path))
+
+    async def _begin_run(self, request: RunRequest) -> str:
+        workflow = request.workflow
+        with self._runs.starting(workflow.id, workflow.name):
+            ready = await asyncio.to_thread(self._maker.ready, request)
+            run = await self._keeper.begin(request, ready)
+            self._add(run)
+            run.start()
+        return run.run_id
 
     async def _go_on(
         self,

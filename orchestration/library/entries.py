@@ -42,6 +42,7 @@ class Catalogue(Struct, frozen=True):
         projects: by name, each with its workflows in `in_projects`.
         in_projects: project id to its workflows.
         agents: the saved agents in their order.
+        chats: direct chats, the one that was changed last first; damaged ones last.
         examples: workflows that come with the program.
         templates: kinds of nodes that come with the program.
         notices: sentences about what could not be read.
@@ -51,13 +52,15 @@ class Catalogue(Struct, frozen=True):
     projects: tuple[Project, ...] = ()
     in_projects: dict[str, tuple[WorkflowFile, ...]] = {}
     agents: tuple[CallableAgent, ...] = ()
+    chats: tuple[WorkflowFile, ...] = ()
     examples: tuple[WorkflowFile, ...] = ()
     templates: tuple[NodeTemplate, ...] = ()
     notices: tuple[str, ...] = ()
 
     def files(self) -> tuple[WorkflowFile, ...]:
-        """Every workflow of the data folder and the projects, damaged ones too."""
-        return (*self.workflows, *(file for files in self.in_projects.values() for file in files))
+        """Every workflow of the data folder and the projects, and every chat; damaged ones too."""
+        in_projects = (file for files in self.in_projects.values() for file in files)
+        return (*self.workflows, *in_projects, *self.chats)
 
 
 class Removed(Struct, frozen=True):

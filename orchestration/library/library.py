@@ -12,6 +12,8 @@ from engine.graph.edits import rename_workflow, with_workflow_id
 from engine.graph.skills import Skill
 from engine.graph.templates import builtin_templates
 from engine.graph.workflow import Workflow
+from orchestration.chats.chat_files import chats_folder, is_chat_file
+from orchestration.chats.chat_shape import folder_of
 from orchestration.errors import UserError
 from orchestration.library.agent_shelf import AgentShelf
 from orchestration.library.entries import Catalogue, Removed, WorkflowFile
@@ -65,12 +67,15 @@ class Library:
                 notices += [why] if why else []
             own, why = self._heads.in_folder(self._workflows)
             notices += [why] if why else []
+            chats, why = self._heads.in_folder(chats_folder(self._data_dir))
+            notices += [why] if why else []
             taken = {file.id for files in in_projects.values() for file in files if file.id}
             return Catalogue(
                 workflows=tuple(file for file in own if file.id not in taken),
                 projects=tuple(sorted(loaded.projects, key=lambda p: p.name.casefold())),
                 in_projects=in_projects,
                 agents=agents.agents,
+                chats=tuple(sorted(chats, key=_latest_first)),
                 examples=tuple(self._heads.head(example.path) for example in examples()),
                 templates=builtin_templates(),
                 notices=tuple(notices),
@@ -219,8 +224,14 @@ class Library:
         """The folder that runs of a workflow file work in; `None` for a managed one.
 
         Raises:
-            UserError: the file belongs to a project whose folder is gone or takes no files.
+            UserError: the file belongs to a project whose folder is gone or takes no files, or it
+                is a chat whose folder is gone.
         """
+        if is_chat_file(path):
+            folder = folder_of(open_workflow(path))
+            if folder is not None and not folder.is_dir():
+                raise UserError(f"the project folder of this chat is gone ({folder})")
+            return folder
         project = self.project_of(path)
         if project is None:
             return None
@@ -293,6 +304,14 @@ class Library:
         self._projects.save(
             replace(each, workflow_ids=ids) if each.id == project.id else each for each in projects
         )
+
+
+def _latest_first(file: WorkflowFile) -> tuple[bool, float, str]:
+    try:
+        changed = file.path.stat().st_mtime
+    except OSError:
+        changed = 0.0  # gone since it was listed
+    return bool(file.damage), -changed, file.path.name
 
 
 def _refuse_example(path: Path, done: str) -> None:

@@ -1,0 +1,1 @@
+"""Direct chats: conversations with one agent outside of any workflow."""
