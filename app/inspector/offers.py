@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -17,6 +17,14 @@ class Skill(NamedTuple):
 
     id: str
     about: str = ""
+
+
+def fitting_skills(skills: Sequence[Skill], typed: str, most: int) -> list[Skill]:
+    """Those that fit best, those first whose id begins with what was typed."""
+    word = typed.casefold()
+    begin = [each for each in skills if each.id.casefold().startswith(word)]
+    inside = [each for each in skills if word in each.id.casefold() and each not in begin]
+    return [*begin, *inside][:most]
 
 
 def _nobody(_: str) -> str | None:

@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from app.chat.completion import fitting_files, fitting_skills, reference
+from app.chat.completion import fitting_files, reference
 from app.chat.edit_card import changed_lines
 from app.chat.file_links import address_of, file_links, reference_in
 from app.chat.output_tree import branches, is_tree, tree_lines
 from app.chat.rows import ToolLine
 from app.chat.tool_words import stack_words
-from app.inspector.offers import Skill
 from orchestration.library.folder_files import folder_files
 
 
@@ -38,7 +37,7 @@ def test_a_reference_survives_its_address() -> None:
     assert reference_in("https://example.org/#3") is None
 
 
-def test_files_and_skills_are_ranked() -> None:
+def test_files_are_ranked() -> None:
     names = ("docs/guide.md", "app/chat/rows.py", "app/rows/model.py", "app/narrows.py", "x/r-o.py")
     assert fitting_files(names, "rows") == [
         "app/chat/rows.py",
@@ -46,8 +45,6 @@ def test_files_and_skills_are_ranked() -> None:
         "app/rows/model.py",
     ]
     assert fitting_files(names, "dgm") == ["docs/guide.md"]
-    skills = [Skill("write-tests"), Skill("tests"), Skill("review")]
-    assert [each.id for each in fitting_skills(skills, "te")] == ["tests", "write-tests"]
     assert reference("@a b.py") == '@"a b.py"'
 
 

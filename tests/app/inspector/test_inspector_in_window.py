@@ -200,7 +200,7 @@ def test_skills_of_this_computer_are_offered_in_prompts(
         assert isinstance(field, ProseField)
         field.take_focus()
         QTest.keyClicks(field.control, " /t")
-        assert field.skills.offered == ["tdd"]
+        assert field.skills.offered == ["/tdd"]
         window.document.undo_stack.setClean()
         await driver.close()
 

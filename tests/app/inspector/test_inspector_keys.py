@@ -17,8 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.inspector.offers import Skill
-from app.inspector.skill_completion import ranked
+from app.inspector.offers import Skill, fitting_skills
 from app.inspector.text_editor import ProseField
 from tests.support.inspector_bench import OFFERS, InspectorBench
 
@@ -40,7 +39,7 @@ def test_skills_are_completed_after_a_slash(bench: InspectorBench) -> None:
     bench.choose("idea")
     field = prose(bench, "task_prompt")
     bench.write(field.control, "Please a/b /re")
-    assert field.skills.offered == ["review", "release"]
+    assert field.skills.offered == ["/review", "/release"]
     QTest.keyClick(field.control, Qt.Key.Key_Down)
     QTest.keyClick(field.control, Qt.Key.Key_Return)
     assert field.control.toPlainText() == "Please a/b /release "
@@ -63,7 +62,7 @@ def test_without_skills_a_slash_is_a_slash(bench: InspectorBench) -> None:
 
 def test_skills_that_begin_with_what_was_typed_come_first() -> None:
     skills = [Skill("code-review"), Skill("review"), Skill("other")]
-    assert [skill.id for skill in ranked(skills, "Rev")] == ["review", "code-review"]
+    assert [skill.id for skill in fitting_skills(skills, "Rev", 8)] == ["review", "code-review"]
 
 
 @pytest.mark.parametrize("nodes", [(), ("idea",), ("brief",), ("idea", "plan")])
