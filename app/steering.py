@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QMenu
 
 from app.chat.cards import Card
 from app.chat.composer import Address
+from app.chat.handoffs import Handoffs
 from app.chat.mentions import Mentions
 from app.chat.rows import APPROVAL, FAILURE, QUESTION, UNCERTAIN, Row
 from app.kit.desktop_notices import Channel, Pressed, channel_for
@@ -63,7 +64,10 @@ class Steering(QObject):
         intents.retried.connect(self._on_retried)
         intents.continued.connect(self.continue_run)
         intents.reverted.connect(self._on_reverted)
-        self.mentions = Mentions(self._chat.composer, backend, do, lambda: window.document.path)
+        self.mentions = Mentions(
+            self._chat.composer, backend, do, lambda: window.document.path, self._run_id
+        )
+        self.handoffs = Handoffs(self._chat, backend, do, self._run_id)
         self.controls = RunControls(window, backend, presenter, do)
         self.may_tell: Callable[[], bool] = lambda: True
         self.notifier = Notifier(
@@ -88,6 +92,11 @@ class Steering(QObject):
             card.setFocus(Qt.FocusReason.ShortcutFocusReason)
         else:
             self._chat.composer.field.setFocus()
+
+    def _run_id(self) -> str | None:
+        """The run that is shown, if there is one."""
+        session = self._presenter.session
+        return session.run_id if session is not None else None
 
     def _card_of(self, entry: WaitingEntry) -> Card | None:
         """The card of what waits, in view; `None` where it has none."""

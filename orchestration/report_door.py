@@ -6,10 +6,12 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from orchestration.errors import UserError
 from orchestration.history_door import HistoryDoor
 from orchestration.settings.known_secrets import known_secrets
 
 if TYPE_CHECKING:
+    from engine.vocabulary.messages import HandoffArtifact
     from orchestration.runs.run_view import RunView
     from orchestration.storage.facts import RecordedRun
 
@@ -20,6 +22,24 @@ class ReportDoor(HistoryDoor):
     async def execution_folder(self, run_id: str) -> Path:
         """The folder that a run works in, or has worked in; it may be gone."""
         return Path((await self._keeper.store.load(run_id)).opening.cwd)
+
+    async def handoff_text(self, run_id: str, artifact: HandoffArtifact) -> str | None:
+        """The document that a node of a run has handed on; `None` where it is gone.
+
+        Raises:
+            UserError: it cannot be read.
+        """
+        from orchestration.runs.handoffs import HandoffStore
+        from orchestration.storage.run_folders import run_folder
+
+        store = HandoffStore(run_folder(self._keeper.folder, run_id) / "handoffs", {})
+        segment, file_name = artifact.uri.split("/")[-2:]
+        try:
+            return await asyncio.to_thread(store.read, segment, file_name)
+        except OSError as error:
+            raise UserError(
+                f"the document {artifact.uri} cannot be read: {error.strerror or error}"
+            ) from error
 
     async def run_report(self, run_id: str, wanted: str = "html") -> str:
         """A report of a run as one text; `wanted` is `html` or `md`.

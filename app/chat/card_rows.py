@@ -6,7 +6,17 @@ from typing import Any
 
 from app.chat.call_rows import CallRows
 from app.chat.row_maker import RowMaker
-from app.chat.rows import APPROVAL, ASSISTANT, ENDED, FAILURE, QUESTION, UNCERTAIN, Row
+from app.chat.rows import (
+    APPROVAL,
+    ASSISTANT,
+    ENDED,
+    FAILURE,
+    HERE,
+    QUESTION,
+    UNCERTAIN,
+    WITH_ANOTHER,
+    Row,
+)
 from app.chat.tool_words import tool_name, tool_target
 from engine.vocabulary import events as ev
 from orchestration.runs.pauses import caller_of
@@ -96,8 +106,11 @@ class CardRows:
     def _decided(self, approval_id: str, verdict: str, why: str = "") -> None:
         row = self._open_card(APPROVAL, "approval_id", approval_id)
         if row is not None:
-            is_news = row.is_open and not row.is_decided_here
-            row.verdict = f"{verdict} elsewhere{why}" if is_news else f"{verdict}{why}"
+            if row.decided == WITH_ANOTHER and verdict == "Allowed":
+                verdict += " by the rule you made for this run"
+            elif row.is_open and row.decided != HERE:
+                verdict += " elsewhere"
+            row.verdict = f"{verdict}{why}"
 
     def uncertain(self, event: ev.ToolCallUncertain, time: float) -> None:
         """Nobody knows how a call has ended."""

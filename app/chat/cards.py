@@ -124,13 +124,17 @@ class QuestionCard(Card):
 
     def _add_question(self, question: Any) -> None:
         if question.header:
-            header = QLabel(question.header, self)
+            header = QLabel(visible(question.header), self)
+            header.setTextFormat(Qt.TextFormat.PlainText)
             header.setProperty("kind", "section")
             self.body.addWidget(header)
         self.body.addWidget(MarkdownLabel(question.question, self.theme, self))
         group = QButtonGroup(self)
         for option in question.options:
-            choice = QRadioButton(option.label, self)
+            # An ampersand would otherwise become the line below a letter.
+            choice = QRadioButton(visible(option.label).replace("&", "&&"), self)
+            choice.setAccessibleName(option.label)
+            choice.setProperty("answer", option.label)
             choice.setAccessibleDescription(option.description)
             group.addButton(choice)
             self.body.addWidget(choice)
@@ -146,7 +150,7 @@ class QuestionCard(Card):
 
     def _send(self) -> None:
         chosen = [(key, group.checkedButton()) for key, group in self._groups]
-        lines = [f"{key}: {button.text()}" for key, button in chosen if button is not None]
+        lines = [f"{key}: {button.property('answer')}" for key, button in chosen if button]
         self.setEnabled(False)
         payload = self._row.payload
         self._intents.answered.emit(self._row.node_id, payload.pause_id, "\n".join(lines))

@@ -8,11 +8,12 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontDatabase, QFontMetricsF, QPainter, QPixmap
 
 from app.chat.file_links import address_of
+from app.chat.long_text import shortened
 from app.chat.message_document import Mark, MessageDocument
 from app.chat.row_blocks import GAP, LINE, TIGHT_GAP, RowBlock
 from app.chat.rows import Row, ToolLine
 from app.chat.tool_words import stack_words
-from app.kit.formats import duration_text, plural
+from app.kit.formats import duration_text
 from app.kit.visible import visible, visible_lines
 from app.theme.statuses import paint_mark
 from app.theme.theme import Theme
@@ -36,8 +37,6 @@ _LIVE = frozenset({"running", "proposed"})
 _TAIL_LINES = 5
 _TAIL_LINE = 17.0
 _INDENT = 22.0
-_MOST_LINES = 200
-_MOST_CHARACTERS = 24_000
 
 
 class FoldedBlock(RowBlock):
@@ -251,7 +250,7 @@ class FoldedBlock(RowBlock):
     def _opened_text(self) -> str:
         tool = self.row.tool
         if tool is None:
-            return _shortened(self.row.text)
+            return shortened(self.row.text)
         text = f"Arguments\n\n{_fenced(tool.arguments)}"
         if tool.output:
             text += f"\n\nOutput\n\n{_fenced(tool.output)}"
@@ -259,20 +258,8 @@ class FoldedBlock(RowBlock):
 
 
 def _fenced(text: str) -> str:
-    text = "\n".join(visible_lines(_shortened(text)))
+    text = "\n".join(visible_lines(shortened(text)))
     fence = "```"
     while fence in text:
         fence += "`"
     return f"{fence}\n{text}\n{fence}"
-
-
-def _shortened(text: str) -> str:
-    """The beginning of a long text, with a word on how much is left out."""
-    shown = text[:_MOST_CHARACTERS]
-    lines = shown.split("\n", _MOST_LINES)
-    shown = "\n".join(lines[:_MOST_LINES])
-    if len(shown) >= len(text.rstrip("\n")):
-        return text
-    left_out = text[len(shown) :]
-    count = plural(left_out.strip("\n").count("\n") + 1, "more line")
-    return f"{shown}\n… and {count}, {len(left_out)} characters: copy it to have it whole"

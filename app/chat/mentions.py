@@ -22,13 +22,19 @@ class Mentions(QObject):
     """Reads them when they are asked for, off the window's thread."""
 
     def __init__(
-        self, composer: Composer, backend: Backend, do: Do, path: Callable[[], Path | None]
+        self,
+        composer: Composer,
+        backend: Backend,
+        do: Do,
+        path: Callable[[], Path | None],
+        run_id: Callable[[], str | None],
     ) -> None:
-        """`do` starts work; `path` gives the file of the workflow in front."""
+        """`do` starts work; `path` gives the file of the workflow in front, `run_id` its run."""
         super().__init__(composer)
         self._composer = composer
         self._backend = backend
         self._path = path
+        self._run_id = run_id
         self._do = do
         composer.completion.files_wanted.connect(self._want_files)
         composer.completion.skills_wanted.connect(self._want_skills)
@@ -42,13 +48,19 @@ class Mentions(QObject):
     async def _read_files(self) -> None:
         from orchestration.library.folder_files import folder_files
 
-        path = self._path()
-        if path is None:
-            return
-        folder = await asyncio.to_thread(self._backend.library.run_folder, path)
+        folder = await self._folder()
         self._composer.show_folder(folder)
         names = await folder_files(folder) if folder is not None else ()
         self._composer.completion.set_files(names)
+
+    async def _folder(self) -> Path | None:
+        """Where the node works that is written to; of a run that is to begin, where it will."""
+        run_id, path = self._run_id(), self._path()
+        if run_id is not None and self._composer.address.kind not in ("start", "none"):
+            return await self._backend.execution_folder(run_id)
+        if path is None:
+            return None
+        return await asyncio.to_thread(self._backend.library.run_folder, path)
 
     async def _read_skills(self) -> None:
         found = await asyncio.to_thread(self._backend.library.skills_for, self._path())

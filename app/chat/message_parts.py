@@ -96,6 +96,22 @@ def fence_after(text: str, fence: str = "") -> str:
     return fence
 
 
+def code_spans(text: str, opening: str) -> list[tuple[int, int]]:
+    """Where the fenced code of a part begins and ends, without the fences."""
+    fence, start = fence_after(opening), 0
+    spans: list[tuple[int, int]] = []
+    for match in _FENCE_LINE.finditer(text):
+        behind = _fence_behind(match[0], fence)
+        if fence and not behind:
+            spans.append((start, match.start()))
+        elif behind and not fence:
+            start = match.end() + 1
+        fence = behind
+    if fence:
+        spans.append((start, len(text)))
+    return spans
+
+
 def _fence_behind(line: str, fence: str) -> str:
     bare = line.lstrip(" ")
     if fence:

@@ -15,7 +15,17 @@ from app.chat.edit_card import EditCard
 from app.chat.filter_bar import FilterBar
 from app.chat.find_bar import FindBar
 from app.chat.intents import ChatIntents
-from app.chat.rows import APPROVAL, ENDED, FAILURE, PROBLEMS, QUESTION, UNCERTAIN, Row
+from app.chat.rows import (
+    APPROVAL,
+    ENDED,
+    FAILURE,
+    HERE,
+    PROBLEMS,
+    QUESTION,
+    UNCERTAIN,
+    WITH_ANOTHER,
+    Row,
+)
 from app.chat.transcript_model import TranscriptModel
 from app.chat.transcript_view import COLUMN, TranscriptView
 from app.theme.status_mark import StatusMark
@@ -206,14 +216,17 @@ class ChatPanel(QWidget):
     def _note_decision(self, approval_id: str, allow: bool, reason: str, for_run: bool) -> None:
         """What a person has decided here was not decided elsewhere, nor what a new rule allows."""
         for row in self._waiting_calls():
-            if for_run or row.payload.approval_id == approval_id:
-                row.is_decided_here = True
+            if row.payload.approval_id == approval_id:
+                row.decided = HERE
+            elif for_run and not row.decided:
+                row.decided = WITH_ANOTHER
 
     def _note_turn(self, approval_id: str) -> None:
         waiting = self._waiting_calls()
         actors = {row.actor_id for row in waiting if row.payload.approval_id == approval_id}
         for row in waiting:
-            row.is_decided_here = row.is_decided_here or row.actor_id in actors
+            if row.actor_id in actors:
+                row.decided = HERE
 
     def _waiting_calls(self) -> list[Row]:
         rows = self._model.rows if self._model is not None else []

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter
 
+from app.chat.long_text import shortened
 from app.chat.message_document import Mark
 from app.chat.output_tree import is_tree, tree_lines
 from app.chat.row_blocks import MessageBlock
@@ -17,6 +18,7 @@ from app.theme.tokens import RADIUS_CARD
 
 TURN = "turn:"
 SWITCH = "switch-output:"
+_READING = "*Reading the document…*"
 
 
 class ResultBlock(MessageBlock):
@@ -25,7 +27,10 @@ class ResultBlock(MessageBlock):
     def refresh(self) -> None:
         """Show it the way that is wanted now."""
         row = self.row
-        if row.shows_handoff:
+        if row.shows_handoff and self._is_markdown:
+            document = row.handoff_text
+            self._text.show_markdown(_READING if document is None else shortened(document))
+        elif row.shows_handoff:
             self._text.show_markdown(_as_json(row.payload))
         elif is_tree(row.payload):
             fill_tree(self._text, tree_lines(row.payload, row.turned), self.theme)
@@ -47,8 +52,8 @@ class ResultBlock(MessageBlock):
 
     @property
     def can_switch(self) -> bool:
-        """Whether there are two ways to see it: of a Markdown document only the summary is here."""
-        return is_tree(self.row.payload) and not self._is_markdown
+        """Whether there are two ways to see it."""
+        return is_tree(self.row.payload) or self._is_markdown
 
     @property
     def _is_markdown(self) -> bool:
@@ -79,7 +84,9 @@ class ResultBlock(MessageBlock):
         self.refresh()
 
     def _switch_words(self) -> str:
-        return "Show as tree" if self.row.shows_handoff else "Show handoff"
+        if not self.row.shows_handoff:
+            return "Show handoff"
+        return "Show summary" if self._is_markdown else "Show as tree"
 
     def _switch_box(self) -> QRectF:
         wide = QFontMetricsF(self.theme.sized_font(12)).horizontalAdvance(self._switch_words())

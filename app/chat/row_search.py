@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 
 from PySide6.QtGui import QTextCursor, QTextDocument
 
 from app.chat.message_document import Mark
+from app.chat.output_tree import is_tree
 from app.chat.row_blocks import RowBlock
-from app.chat.rows import PROBLEMS, Row
+from app.chat.rows import ASSISTANT, OUTPUT, PROBLEMS, QUESTION, THINKING, Row
+from app.chat.tool_words import pretty
 from app.theme.tokens import Tokens
+
+_MARKUP = re.compile(
+    r"^ *(?:```|~~~)[^\n]*$|^#{1,6} |^ *[-*+] |^> |[*`]|!?\[([^\]\n]*)\]\([^)\n]*\)",
+    re.MULTILINE,
+)
+"""What is not shown: fences, signs of headings, lists and quotes, stress, addresses of links."""
+
+_SIGNS = frozenset("*`_[]#>~")
 
 
 class Search:
     """What is looked for, where it was found, and the match that it stands at.
 
-    Upper and lower case are the same. Matches are counted in what a row holds, folded or not.
+    Upper and lower case are the same. Matches are counted in what a row says, folded or not; what
+    makes Markdown of it does not count.
     """
 
     def __init__(self) -> None:
@@ -41,9 +53,11 @@ class Search:
         stays = self.current if words == self.words else None
         self.words = words
         needle = words.casefold()
+        # Whoever looks for such signs means them.
+        is_plain = not _SIGNS.intersection(needle)
         self._matches = []
         for row in rows if needle else ():
-            count = sum(text.casefold().count(needle) for text in _texts(row))
+            count = sum(text.casefold().count(needle) for text in _texts(row, is_plain))
             self._matches += [(row, number) for number in range(count)]
         self._at = len(self._matches) - 1
         if stays is not None and stays in self._matches:
@@ -95,9 +109,26 @@ class Search:
         return cursors
 
 
-def _texts(row: Row) -> tuple[str, ...]:
+def _texts(row: Row, is_plain: bool) -> tuple[str, ...]:
     if row.kind == PROBLEMS:
         return ()
     if row.tool is not None:
         return (row.tool.arguments, row.tool.output)
+    if is_plain and row.kind in (ASSISTANT, QUESTION, THINKING):
+        return (_MARKUP.sub(r"\1", row.text),)
+    if row.kind == OUTPUT and is_tree(row.payload):
+        return tuple(_said(row.payload))
     return (row.text,)
+
+
+def _said(value: object) -> Iterator[str]:
+    """The names and values of a tree."""
+    if isinstance(value, dict):
+        for name, each in value.items():
+            yield str(name)
+            yield from _said(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _said(each)
+    else:
+        yield value if isinstance(value, str) else pretty(value)

@@ -24,6 +24,10 @@ SPLIT = frozenset({USER, ASSISTANT})
 CARDS = frozenset({QUESTION, APPROVAL, UNCERTAIN, FAILURE, PROBLEMS, ENDED})
 """Rows that hold controls while they are open."""
 
+HERE = "here"
+WITH_ANOTHER = "with another"
+"""Where a waiting call was decided about."""
+
 
 class ToolLine:
     """What one row tells about a tool call.
@@ -82,8 +86,10 @@ class Row:
         is_stack_folded: Of a stack only one line is shown.
         batch_id: What the call changed can be reverted under this name, or could be.
         is_reverted: It has been.
-        is_decided_here: Somebody has pressed a button of this card.
+        decided: `here` once somebody has pressed a button of this card, `with another` once
+            another card's rule may decide about it, too.
         handoff: Of an output, the document that it is handed on as, where there is one.
+        handoff_text: What that document says; `None` until it is read.
         turned: Of an output, the places in its tree that are not folded as they were at first.
         shows_handoff: An output is shown as it is handed on, not as a tree.
     """
@@ -94,11 +100,12 @@ class Row:
         "batch_id",
         "before",
         "closing",
+        "decided",
         "handoff",
+        "handoff_text",
         "has_others",
         "head",
         "id",
-        "is_decided_here",
         "is_folded",
         "is_open",
         "is_reverted",
@@ -144,15 +151,22 @@ class Row:
         self.is_stack_folded = True
         self.batch_id = ""
         self.is_reverted = False
-        self.is_decided_here = False
+        self.decided = ""
         self.shows_handoff = False
         self.handoff: Any = None
+        self.handoff_text: str | None = None
         self.turned: set[str] = set()
 
     @property
     def is_card(self) -> bool:
         """Whether the row is shown as a widget with controls now."""
         return bool(self.batch_id) or (self.is_open and self.kind in CARDS)
+
+    @property
+    def is_document_wanted(self) -> bool:
+        """Whether it is to show a Markdown document that has not been read yet."""
+        is_markdown = self.handoff is not None and self.handoff.format == "markdown"
+        return is_markdown and self.shows_handoff and self.handoff_text is None
 
     @property
     def is_nested(self) -> bool:

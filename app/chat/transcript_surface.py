@@ -148,7 +148,7 @@ class TranscriptSurface(QAbstractScrollArea):
             clip = QRectF(event.rect()).translated(-left, -top)
             painter.save()
             painter.translate(left, top)
-            self._paint_frame(painter, item, self._heights[place], width)
+            self._paint_frame(painter, item, place, width)
             if item.row.is_card:
                 block.paint_header(painter)
             else:
@@ -164,12 +164,17 @@ class TranscriptSurface(QAbstractScrollArea):
             self._heights.rebuild(self._estimates())
         self._settle()
 
-    def _paint_frame(self, painter: QPainter, item: ShownRow, height: float, width: float) -> None:
-        """The line that ties a subagent's rows together, and the ring around the chosen row."""
+    def is_chosen(self, place: int) -> bool:
+        """Whether the row at a place is to stand out as the one that keys work on."""
+        return self._heights.id_at(place) == self._current
+
+    def _paint_frame(self, painter: QPainter, item: ShownRow, place: int, width: float) -> None:
+        """The line that ties a subagent's rows together, and the ring around what is chosen."""
+        height = self._heights[place]
         tokens = self.theme.tokens
         if item.row.is_nested:
             painter.fillRect(QRectF(-_NESTED / 2 - 3, 0, 2, height), tokens.color("hairline"))
-        if item.row.id == self._current and self.hasFocus():
+        if self.hasFocus() and self.is_chosen(place):
             painter.setPen(QPen(tokens.color("accent"), 1))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(QRectF(-8, -3, width + 16, height - 2), 6, 6)

@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from app.chat.card_shelf import CardMaker
-from app.chat.conversation_text import conversation_text, row_text
+from app.chat.conversation_text import conversation_text, row_text, whole_code
 from app.chat.file_links import reference_in
 from app.chat.message_document import Mark
 from app.chat.result_block import SWITCH, TURN, ResultBlock
@@ -39,21 +39,25 @@ _SPOKEN = 400
 class TranscriptView(TranscriptSurface):
     """Rows, the marks of a search, and one selection.
 
-    Ctrl+Up and Ctrl+Down choose a row, Enter folds or unfolds it, Ctrl+C copies it.
+    Ctrl+Up and Ctrl+Down choose a row, with Shift all rows up to it, as a click with Shift does;
+    Enter folds or unfolds the row, Ctrl+C copies what is chosen.
 
     Signals:
         menu_opening: The menu of a row is about to be shown; has the row and the menu to add to.
         file_wanted: A reference to a file was followed: its path and its line, or 0.
+        handoff_wanted: An output is to show its document, which its row does not have yet.
     """
 
     menu_opening = Signal(object, object)
     file_wanted = Signal(str, int)
+    handoff_wanted = Signal(object)
 
     def __init__(self, theme: Theme, make_card: CardMaker, parent: QWidget | None = None) -> None:
         super().__init__(theme, make_card, parent)
         self.selection = TextSelection(self.viewport())
         self.search = Search()
         self._hovered: tuple[Row, int] | None = None
+        self._range_start = 0
         self._menu = QMenu(self)
         self.copy_code = QToolButton(self.viewport())
         self.copy_code.setText("Copy")
@@ -71,6 +75,7 @@ class TranscriptView(TranscriptSurface):
         """Show another conversation."""
         self.selection.clear()
         self._hovered = None
+        self._range_start = 0
         super().set_model(model)
 
     def marks_of(self, row: Row, block: RowBlock) -> Sequence[Mark]:
@@ -122,7 +127,10 @@ class TranscriptView(TranscriptSurface):
             super().mousePressEvent(event)
             return
         item, point = found
-        self._current = item.row.id
+        if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            self._choose(item.row, is_range=True)
+            return
+        self._choose(item.row, is_range=False)
         if item.row.is_card:
             return
         block = self._blocks.block(item)
@@ -184,6 +192,9 @@ class TranscriptView(TranscriptSurface):
         self._menu.clear()
         if self.selection.has_text:
             self._menu.addAction("Copy").triggered.connect(self.selection.copy)
+        elif len(chosen := self.chosen_rows()) > 1:
+            copy = self._menu.addAction(f"Copy {len(chosen)} Items")
+            copy.triggered.connect(partial(self._put, conversation_text(chosen)))
         if found is not None:
             self._offer(found[0])
             self.menu_opening.emit(found[0].row, self._menu)
@@ -199,7 +210,8 @@ class TranscriptView(TranscriptSurface):
         if event.matches(QKeySequence.StandardKey.Copy):
             self._copy()
         elif has_control and key in (keys.Key_Up, keys.Key_Down):
-            self._step(1 if key == keys.Key_Down else -1)
+            is_range = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+            self._step(1 if key == keys.Key_Down else -1, is_range=is_range)
         elif key in (keys.Key_Return, keys.Key_Enter, keys.Key_Space) and not has_control:
             self._toggle_current()
         elif key == keys.Key_End:
@@ -232,6 +244,9 @@ class TranscriptView(TranscriptSurface):
         if row.kind == OUTPUT:
             copy = self._menu.addAction("Copy as JSON")
             copy.triggered.connect(partial(self._put, pretty(row.payload)))
+        if row.handoff_text:
+            copy = self._menu.addAction("Copy Handoff")
+            copy.triggered.connect(partial(self._put, row.handoff_text))
         place = None if row.is_card else self._blocks.block(item).document_at()
         for number in range(place[0].code_count if place is not None and not row.tool else 0):
             name = "Copy Code" if number == 0 else f"Copy Code {number + 1}"
@@ -248,17 +263,47 @@ class TranscriptView(TranscriptSurface):
         self._measure(place)
         found = self._blocks.block(self._shown()[place]).document_at()
         if found is not None and number < found[0].code_count:
-            self._put(found[0].code_text(number))
+            is_last = number == found[0].code_count - 1
+            whole = whole_code(row, is_first=number == 0, is_last=is_last)
+            self._put(found[0].code_text(number) if whole is None else whole)
 
     def _copy(self) -> None:
         if self.selection.has_text:
             self.selection.copy()
             return
-        place = self._heights.place(self._current)
-        if place is not None:
-            self._put(row_text(self._shown()[place].row))
+        rows = self.chosen_rows()
+        if len(rows) > 1:
+            self._put(conversation_text(rows))
+        elif rows:
+            self._put(row_text(rows[0]))
 
-    def _step(self, by: int) -> None:
+    def chosen_rows(self) -> list[Row]:
+        """The chosen row, or all between two that were chosen with Shift; empty without one."""
+        end = self._heights.place(self._current)
+        if end is None:
+            return []
+        start = self._heights.place(self._range_start)
+        first, last = sorted((end if start is None else start, end))
+        return [item.row for item in self._shown()[first : last + 1]]
+
+    def is_chosen(self, place: int) -> bool:
+        """Between the two ends of what is chosen."""
+        end, start = self._heights.place(self._current), self._heights.place(self._range_start)
+        if end is None or start is None:
+            return place == end
+        return min(start, end) <= place <= max(start, end)
+
+    def _choose(self, row: Row, *, is_range: bool) -> None:
+        if not is_range:
+            self._range_start = 0
+        elif not self._range_start:
+            self._range_start = self._current or row.id
+        if is_range:
+            self.selection.clear()
+        self._current = row.id
+        self.viewport().update()
+
+    def _step(self, by: int, *, is_range: bool = False) -> None:
         """Choose the next or the previous row; without one, the first or last in view."""
         place = self._heights.place(self._current)
         if place is None:
@@ -267,11 +312,10 @@ class TranscriptView(TranscriptSurface):
         place += by
         if 0 <= place < len(self._heights):
             item = self._shown()[place]
-            self._current = item.row.id
+            self._choose(item.row, is_range=is_range)
             self.reveal(item.row.id)
-            self.viewport().update()
             card = self.card_of(item.row.id)
-            if card is not None and card.focusPolicy() != Qt.FocusPolicy.NoFocus:
+            if not is_range and card is not None and card.focusPolicy() != Qt.FocusPolicy.NoFocus:
                 card.setFocus()
             self.setAccessibleDescription(self._blocks.block(item).spoken()[:_SPOKEN])
 
@@ -292,6 +336,8 @@ class TranscriptView(TranscriptSurface):
         self._heights.forget(row.id)
         self._is_at_end = False
         self._settle()
+        if row.is_document_wanted:
+            self.handoff_wanted.emit(row)
 
     def _link(self, block: RowBlock, point: QPointF) -> str:
         return block.link_at(point) or self.selection.link_at(block, point)

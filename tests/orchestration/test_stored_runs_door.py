@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from engine.graph.serialization import dump_workflow
 from engine.vocabulary.errors import NodeNotActive, NoNodeAwaiting, NotUncertain
+from engine.vocabulary.messages import HandoffArtifact
 from engine.vocabulary.recovery import UncertainChoice
 from engine.vocabulary.report import NeedsInteraction, RunCompleted
 from engine.vocabulary.requests import AgentRequest
@@ -17,6 +19,7 @@ from orchestration.errors import (
     RunAlreadyActive,
     RunNotFound,
     RunStillActive,
+    UserError,
 )
 from orchestration.run_keeping import EDITED_SINCE
 from orchestration.runs.registry import RunRegistry
@@ -332,5 +335,27 @@ def test_runs_that_make_room_can_still_be_taken_up(data_dir: Path) -> None:
         run_id = await paused(backend, flow)
         await backend.stop_run(run_id)
         return run_id
+
+    run_async(body)
+
+
+def test_the_document_of_a_node_is_read_from_the_run_s_folder(data_dir: Path) -> None:
+    artifact = HandoffArtifact("markdown", "run://handoffs/a/HANDOFF.md", "text/markdown", "", 6)
+
+    async def body() -> None:
+        backend = scripted_backend(asking_script, data_dir)
+        run_id = await paused(backend)
+        assert await backend.handoff_text(run_id, artifact) is None
+        folder = data_dir / "runs" / run_id / "handoffs" / "a"
+        folder.mkdir(parents=True)
+        (folder / "HANDOFF.md").write_text("# Plan")
+        assert await backend.handoff_text(run_id, artifact) == "# Plan"
+        outside = replace(artifact, uri="run://handoffs/../HANDOFF.md")
+        assert await backend.handoff_text(run_id, outside) is None
+        (folder / "HANDOFF.md").unlink()
+        (folder / "HANDOFF.md").mkdir()
+        with pytest.raises(UserError, match="cannot be read"):
+            await backend.handoff_text(run_id, artifact)
+        await backend.aclose()
 
     run_async(body)

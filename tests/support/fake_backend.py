@@ -17,6 +17,7 @@ from engine.graph.problems import Problem
 from engine.graph.workflow import Workflow
 from engine.vocabulary.events import RunEvent
 from engine.vocabulary.inputs import RuntimePatch
+from engine.vocabulary.messages import HandoffArtifact
 from engine.vocabulary.recovery import UncertainChoice
 from engine.vocabulary.spending import NO_LIMIT, Allowance
 from engine.vocabulary.tools import ApprovalMode
@@ -93,6 +94,7 @@ class FakeBackend:
         self.queries: list[RunQuery] = []
         self.comparisons: dict[tuple[str, str], RunComparison] = {}
         self.folders: dict[str, Path] = {}
+        self.documents: dict[str, str] = {}
         self.is_closed = False
         self.gate: asyncio.Event | None = None
         self._library: Library | None = None
@@ -313,6 +315,9 @@ class FakeBackend:
 
     async def execution_folder(self, run_id: str) -> Path:
         return self.folders.get(run_id, self.data_dir)
+
+    async def handoff_text(self, run_id: str, artifact: HandoffArtifact) -> str | None:
+        return self.documents.get(artifact.uri)
 
     async def save_report(self, run_id: str, path: Path) -> None:
         self._called("save_report", run_id, path)

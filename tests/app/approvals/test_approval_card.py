@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 from PySide6.QtWidgets import QLabel
 
+from app.approvals.call_views import CallText
 from app.approvals.card import ApprovalCard
 from engine.vocabulary import events as ev
 from engine.vocabulary.report import PendingApproval
@@ -321,6 +322,39 @@ def test_a_list_of_things_to_do_is_one_card_that_changes(
         assert driver.rows() == [row]
         assert row.text == "☑ ~~Step \\*0\\*~~  \n☑ ~~Step \\*1\\*~~"
         driver.window.grab()
+        await driver.close()
+
+    qt_loop.run(scenario())
+
+
+def test_a_call_that_a_new_rule_allows_says_so(driver: WindowDriver, qt_loop: QtLoop) -> None:
+    async def scenario() -> None:
+        await ask(driver)
+        run = driver.backend.run
+        run.tell(ev.ToolApprovalRequested(replace(REQUEST, approval_id="a2")))
+        await driver.settle()
+        driver.click(card_of(driver).allow_for_run)
+        run.tell(
+            ev.ToolApproved("a1", "risk", "c1", "write"),
+            ev.ToolApproved("a2", "risk", "c1", "write"),
+        )
+        await driver.settle()
+        verdicts = [row.verdict for row in driver.rows() if row.kind == "approval"]
+        assert verdicts == ["Allowed", "Allowed by the rule you made for this run"]
+        await driver.close()
+
+    qt_loop.run(scenario())
+
+
+def test_what_is_far_too_long_is_shown_to_its_end(driver: WindowDriver, qt_loop: QtLoop) -> None:
+    async def scenario() -> None:
+        command = "echo " + "x" * 100_000 + "\n" + "rm -r build; " * 8_000 + "\u202etxt.exe"
+        call = ToolCall("c1", "bash", {"command": command})
+        card = await ask(driver, tool_call=call, preview=CallPreview(cwd="."))
+        shown = "\n".join(view.toPlainText() for view in card.findChildren(CallText))
+        assert "x" * 100_000 in shown
+        assert "rm -r build; " * 8_000 + "\\u202etxt.exe" in shown
+        assert "scroll to see the rest" in words(card)
         await driver.close()
 
     qt_loop.run(scenario())

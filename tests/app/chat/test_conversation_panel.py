@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import QEvent, QMimeData, QPoint, Qt, QUrl
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
@@ -15,6 +16,7 @@ from app.chat.panel import ChatPanel
 from app.chat.rows import ASSISTANT, OUTPUT, THINKING, TOOL, Row, ToolLine
 from app.chat.transcript_model import TranscriptModel
 from app.theme.theme import Theme
+from engine.vocabulary.messages import HandoffArtifact
 
 
 @pytest.fixture
@@ -170,3 +172,81 @@ def test_files_are_offered_behind_an_at_sign(panel: ChatPanel) -> None:
     QTest.keyClick(composer.field, Qt.Key.Key_Return)
     assert composer.field.toPlainText() == "see @app/rows.py "
     assert composer.completion.offered == []
+
+
+def test_matches_are_counted_in_what_is_shown(panel: ChatPanel) -> None:
+    say(
+        panel, "See **the** [rules](https://example.org/rules) in `rules.py`.\n\n```rules\nx\n```\n"
+    )
+    output = say(panel, "- rules: 1", OUTPUT)
+    output.payload = {"rules": ["a", "rules"]}
+    search = panel.transcript.search
+    panel.transcript.find_words("rules")
+    assert len(search) == 4
+    panel.transcript.find_words("the rules")
+    assert len(search) == 1
+    panel.transcript.find_words("**the**")
+    assert len(search) == 1
+
+
+def test_code_that_goes_on_in_further_rows_is_copied_whole(panel: ChatPanel) -> None:
+    code = "\n".join(f"value_{number} = compute(first, second)" for number in range(600))
+    first = say(panel, f"Here it is:\n\n```python\n{code}\n```\n\nAnd\n\n```sh\nls\n```\n")
+    parts = first.parts
+    assert len(parts) > 3
+    assert parts[-1].opening
+    view = panel.transcript
+    for part in parts[:-1]:
+        QGuiApplication.clipboard().clear()
+        view._put_code(part, 0)
+        assert QGuiApplication.clipboard().text() == code
+    view._put_code(parts[-1], 0)
+    assert QGuiApplication.clipboard().text() == code
+    view._put_code(parts[-1], 1)
+    assert QGuiApplication.clipboard().text() == "ls"
+
+
+def test_several_messages_are_chosen_with_shift_and_copied(panel: ChatPanel) -> None:
+    rows = [say(panel, f"Message {number}.") for number in range(4)]
+    view = panel.transcript
+    view.setFocus()
+    QTest.keyClick(view, Qt.Key.Key_Up, Qt.KeyboardModifier.ControlModifier)
+    shift = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    QTest.keyClick(view, Qt.Key.Key_Up, shift)
+    QTest.keyClick(view, Qt.Key.Key_Up, shift)
+    assert view.chosen_rows() == rows[1:]
+    QTest.keyClick(view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    copied = QGuiApplication.clipboard().text()
+    assert copied == "## A\n\nMessage 1.\n\nMessage 2.\n\nMessage 3.\n"
+    top = view._place_of(rows[0])
+    assert top is not None
+    at = QPoint(round(top.x()) + 20, round(top.y()) + 34)
+    shift = Qt.KeyboardModifier.ShiftModifier
+    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, shift, at)
+    assert view.chosen_rows() == rows
+    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    assert view.chosen_rows() == rows[:1]
+
+
+def test_a_markdown_document_is_read_when_it_is_wanted(panel: ChatPanel) -> None:
+    wanted: list[Row] = []
+    panel.transcript.handoff_wanted.connect(wanted.append)
+    row = say(panel, "- summary: Short", OUTPUT)
+    row.payload = {"summary": "Short"}
+    row.handoff = HandoffArtifact("markdown", "run://handoffs/a/HANDOFF.md", "text/markdown", "", 9)
+    view = panel.transcript
+    view.setFocus()
+    QTest.keyClick(view, Qt.Key.Key_Up, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClick(view, Qt.Key.Key_Return)
+    assert wanted == [row]
+    row.handoff_text = "# Plan\n\n" + "One more line of it.\n\n" * 400
+    model_of(panel).touch(row)
+    model_of(panel).flush()
+    place = view._blocks.block(model_of(panel).shown[0]).document_at()
+    assert place is not None
+    shown = place[0].document.toPlainText()
+    assert shown.startswith("Plan\n")
+    assert "more lines" in shown
+    QTest.keyClick(view, Qt.Key.Key_Return)
+    QTest.keyClick(view, Qt.Key.Key_Return)
+    assert wanted == [row]
