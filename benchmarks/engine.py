@@ -10,7 +10,6 @@ target is missed.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import gc
 import json
@@ -25,7 +24,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from benchmarks.checks import Check, verdict
+from benchmarks.checks import Check, measure_in_children
 from benchmarks.graphs import SHAPES
 
 GRAPHS = (("chain", 1000), ("fan", 1000), ("layered", 1000), ("dag", 2000))
@@ -260,24 +259,19 @@ def child(arguments: Sequence[str]) -> dict[str, float]:
         return child_turns(folder)
 
 
-def main() -> int:
-    """Measure, print, and say whether every target is met."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--rounds", type=int, default=5, help="fresh processes for each figure")
-    parser.add_argument("--quick", action="store_true", help="one process for each figure")
-    parser.add_argument("--child", nargs="+", help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.child:
-        print(json.dumps(child(options.child)))
-        return 0
-    rounds = 1 if options.quick else options.rounds
-    checks = [
+def measure_all(rounds: int) -> list[Check]:
+    """Every target, with so many processes for each figure."""
+    return [
         *measure_graphs(rounds),
         *measure_growth(rounds),
         *measure_memory(),
         *measure_turns(rounds),
     ]
-    return verdict(checks)
+
+
+def main() -> int:
+    """Measure, print, and say whether every target is met."""
+    return measure_in_children(__doc__, child, measure_all, rounds=5)
 
 
 if __name__ == "__main__":

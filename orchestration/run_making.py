@@ -76,16 +76,7 @@ class RunMaker:
         Raises:
             RunRefused: with every problem at once; nothing was made.
         """
-        prepared = prepare(
-            request,
-            settings=self._all.settings,
-            secrets=self._all.secrets,
-            env=self._all.env,
-            registry=self._all.tools,
-            data_dir=self._all.data_dir,
-            embedded=self._all.embedded,
-            quirks=self._all.quirks,
-        )
+        prepared = self._prepared(request)
         return self._with_tools(
             prepared.workflow,
             connections=prepared.connections,
@@ -94,6 +85,18 @@ class RunMaker:
             cwd=prepared.cwd,
             project_root=str(prepared.cwd) if request.cwd is not None else None,
             notices=(*prepared.notices, *self._unpriced(request, prepared)),
+        )
+
+    def _prepared(self, request: RunRequest) -> PreparedRun:
+        return prepare(
+            request,
+            settings=self._all.settings,
+            secrets=self._all.secrets,
+            env=self._all.env,
+            registry=self._all.tools,
+            data_dir=self._all.data_dir,
+            embedded=self._all.embedded,
+            quirks=self._all.quirks,
         )
 
     def _unpriced(self, request: RunRequest, prepared: PreparedRun) -> Iterator[str]:
@@ -128,16 +131,7 @@ class RunMaker:
         Raises:
             RunRefused: nobody would answer it any more, or its folder is gone.
         """
-        prepared = prepare(
-            request,
-            settings=self._all.settings,
-            secrets=self._all.secrets,
-            env=self._all.env,
-            registry=self._all.tools,
-            data_dir=self._all.data_dir,
-            embedded=self._all.embedded,
-            quirks=self._all.quirks,
-        )
+        prepared = self._prepared(request)
         assert request.cwd is not None
         workflow, overrides = request.workflow, request.overrides
         if overrides.provider or overrides.base_url or overrides.model:

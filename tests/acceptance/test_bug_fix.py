@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from engine.vocabulary.tools import SUBMIT_TOOL
 from providers.specs import Wire
 from tests.support.bug_fix import (
     EDIT,
@@ -22,24 +21,13 @@ from tests.support.bug_fix import (
     WRONG,
     all_pass,
     basket,
+    calls,
     repository,
+    submit,
 )
 from tests.support.command_line import CommandLine, Ended
-from tests.support.loopback import Answer, LoopbackServer
-from tests.support.wire_scripts import SCRIPTS, submit_arguments
-
-CHAT = SCRIPTS[Wire.CHAT]
-
-
-def calls(*named: tuple[str, Any]) -> Answer:
-    return CHAT.answer(
-        calls=tuple((f"c{at}", name, json.dumps(args)) for at, (name, args) in enumerate(named))
-    )
-
-
-def submit(output: dict[str, Any]) -> Answer:
-    return CHAT.answer(calls=(("c1", SUBMIT_TOOL, submit_arguments(output, "Done.")),))
-
+from tests.support.loopback import LoopbackServer
+from tests.support.wire_scripts import SCRIPTS
 
 LOOK = calls(
     ("search", {"pattern": "price", "paths": "**/*"}), ("read", {"path": "shop/basket.py"})
@@ -213,7 +201,7 @@ def test_the_nodes_that_only_look_cannot_change_anything(task: Task) -> None:
 
     assert ended.status == 0
     assert WRONG in basket(task.repo)
-    offered = CHAT.asked_tools(task.server.asked[0].json)
+    offered = SCRIPTS[Wire.CHAT].asked_tools(task.server.asked[0].json)
     assert {"read", "search"} <= set(offered)
     assert {"edit", "write", "bash", "apply_patch"}.isdisjoint(offered)
     assert [event["tool_name"] for event in task.events("tool_denied")] == ["edit", "bash"]

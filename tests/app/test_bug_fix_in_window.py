@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from app.approvals.card import ApprovalCard
-from engine.vocabulary.tools import SUBMIT_TOOL
 from orchestration.composition import open_backend
 from orchestration.settings.data_folder import managed_folder, settings_file
-from providers.specs import Wire
 from tests.support.bug_fix import (
     EDIT,
     FIXED,
@@ -25,23 +22,12 @@ from tests.support.bug_fix import (
     WRONG,
     all_pass,
     basket,
+    calls,
+    submit,
 )
-from tests.support.loopback import Answer, LoopbackServer
+from tests.support.loopback import LoopbackServer
 from tests.support.qt_loop import QtLoop, until
 from tests.support.window_driver import WindowDriver
-from tests.support.wire_scripts import SCRIPTS, submit_arguments
-
-CHAT = SCRIPTS[Wire.CHAT]
-
-
-def calls(*named: tuple[str, Any]) -> Answer:
-    return CHAT.answer(
-        calls=tuple((f"c{at}", name, json.dumps(args)) for at, (name, args) in enumerate(named))
-    )
-
-
-def submit(output: dict[str, Any]) -> Answer:
-    return CHAT.answer(calls=(("c1", SUBMIT_TOOL, submit_arguments(output, "Done.")),))
 
 
 @pytest.fixture
