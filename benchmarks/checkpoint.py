@@ -11,7 +11,6 @@ installed (`pip install langgraph-checkpoint-sqlite`). Exits with 1 if a target 
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import statistics
@@ -25,7 +24,7 @@ from pathlib import Path
 
 import msgspec
 
-from benchmarks.checks import Check, verdict
+from benchmarks.checks import Check, measure_in_children
 from benchmarks.stored_runs import Kept, bare_inserts, langgraph_saver, prose, reply
 from engine.vocabulary.effects import AdmittedCall
 from engine.vocabulary.events import ToolCallProposed, ToolCompleted, ToolStarted
@@ -296,24 +295,19 @@ def child(arguments: Sequence[str]) -> dict[str, float]:
         return child_resume(folder)
 
 
-def main() -> int:
-    """Measure, print, and say whether every target is met."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--rounds", type=int, default=3, help="fresh processes for each figure")
-    parser.add_argument("--quick", action="store_true", help="one process for each figure")
-    parser.add_argument("--child", nargs="+", help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.child:
-        print(json.dumps(child(options.child)))
-        return 0
-    rounds = 1 if options.quick else options.rounds
-    checks = [
+def measure_all(rounds: int) -> list[Check]:
+    """Every target, with so many processes for each figure."""
+    return [
         *measure_costs(rounds),
         *measure_bytes(),
         *measure_stalls(rounds),
         *measure_resume(rounds),
     ]
-    return verdict(checks)
+
+
+def main() -> int:
+    """Measure, print, and say whether every target is met."""
+    return measure_in_children(__doc__, child, measure_all, rounds=3)
 
 
 if __name__ == "__main__":
