@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from providers.config import ProviderConfig
 from providers.sdk_client import (
-    MODELS_TIMEOUT_S,
     NO_KEY,
     UNREADABLE,
-    SdkStream,
-    decoded,
+    PlainClient,
     header_names_in_environment,
     headers_to_omit,
 )
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
 _KEY_HEADER = "x-api-key"
 
 
-class AnthropicClient:
+class AnthropicClient(PlainClient):
     """Speaks to one endpoint. Made in a thread: the SDK takes seconds to import.
 
     The key goes out in both headers, since gateways look for it in `x-api-key` and the service
@@ -35,6 +33,8 @@ class AnthropicClient:
         http: the shared HTTP client.
     """
 
+    models_path = "/v1/models?limit=1000"
+
     def __init__(
         self, config: ProviderConfig, root: str, key: str, http: httpx2.AsyncClient
     ) -> None:
@@ -42,7 +42,7 @@ class AnthropicClient:
         import httpx2
 
         own_header = {_KEY_HEADER: key} if key else {}
-        self._client = anthropic.AsyncAnthropic(
+        client = anthropic.AsyncAnthropic(
             api_key=key or NO_KEY,
             base_url=root,
             timeout=http.timeout,
@@ -51,40 +51,18 @@ class AnthropicClient:
             http_client=http,
             open_telemetry=False,
         )
-        self._stream_cls: Any = _stream_class()
         omitted = headers_to_omit(
             config,
             header_names_in_environment("ANTHROPIC_CUSTOM_HEADERS"),
             key_header=_KEY_HEADER,
             has_bearer=bool(key),
         )
-        self._headers = dict.fromkeys(omitted, anthropic.omit)
-        self.errors: tuple[type[Exception], ...] = (
-            anthropic.AnthropicError,
-            httpx2.HTTPError,
-            *UNREADABLE,
+        super().__init__(
+            client,
+            _stream_class(),
+            dict.fromkeys(omitted, anthropic.omit),
+            (anthropic.AnthropicError, httpx2.HTTPError, *UNREADABLE),
         )
-
-    async def open(self, path: str, content: bytes) -> SdkStream:
-        """Send a request and return when its reply begins."""
-        stream: SdkStream = await self._client.post(
-            path,
-            cast_to=object,
-            content=content,
-            options={"headers": self._headers},
-            stream=True,
-            stream_cls=self._stream_cls,
-        )
-        return stream
-
-    async def models(self) -> object:
-        """The endpoint's list of models, as it sends it."""
-        reply = await self._client.get(
-            "/v1/models?limit=1000",
-            cast_to=object,
-            options={"headers": self._headers, "timeout": MODELS_TIMEOUT_S},
-        )
-        return decoded(reply)
 
 
 def _stream_class() -> type[AsyncStream[object]]:

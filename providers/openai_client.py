@@ -5,16 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from providers.config import ProviderConfig
 from providers.sdk_client import (
     AUTHORIZATION,
-    MODELS_TIMEOUT_S,
     NO_KEY,
     UNREADABLE,
-    SdkStream,
-    decoded,
+    PlainClient,
     header_names_in_environment,
     headers_to_omit,
 )
@@ -29,7 +27,7 @@ _END_MARK = "[DONE]"
 _DRAIN_S = 0.1
 
 
-class OpenAiClient:
+class OpenAiClient(PlainClient):
     """Speaks to one endpoint. Made in a thread: the SDK takes a second to import.
 
     Replies are read as plain JSON data. The SDK's classes for them would make something else of
@@ -42,6 +40,8 @@ class OpenAiClient:
         http: the shared HTTP client.
     """
 
+    models_path = "/models"
+
     def __init__(
         self, config: ProviderConfig, root: str, key: str, http: httpx2.AsyncClient
     ) -> None:
@@ -50,7 +50,7 @@ class OpenAiClient:
 
         header = config.spec.auth.header.lower()
         own_header = {header: key} if key and header != AUTHORIZATION else {}
-        self._client = openai.AsyncOpenAI(
+        client = openai.AsyncOpenAI(
             api_key=key or NO_KEY,
             admin_api_key="",
             base_url=root,
@@ -59,40 +59,18 @@ class OpenAiClient:
             default_headers={**own_header, **config.extra_headers},
             http_client=http,
         )
-        self._stream_cls: Any = _stream_class()
         omitted = headers_to_omit(
             config,
             (*_ACCOUNT_HEADERS, *header_names_in_environment("OPENAI_CUSTOM_HEADERS")),
             key_header=header,
             has_bearer=bool(key) and not own_header,
         )
-        self._headers = dict.fromkeys(omitted, openai.omit)
-        self.errors: tuple[type[Exception], ...] = (
-            openai.OpenAIError,
-            httpx2.HTTPError,
-            *UNREADABLE,
+        super().__init__(
+            client,
+            _stream_class(),
+            dict.fromkeys(omitted, openai.omit),
+            (openai.OpenAIError, httpx2.HTTPError, *UNREADABLE),
         )
-
-    async def open(self, path: str, content: bytes) -> SdkStream:
-        """Send a request and return when its reply begins."""
-        stream: SdkStream = await self._client.post(
-            path,
-            cast_to=object,
-            content=content,
-            options={"headers": self._headers},
-            stream=True,
-            stream_cls=self._stream_cls,
-        )
-        return stream
-
-    async def models(self) -> object:
-        """The endpoint's list of models, as it sends it."""
-        reply = await self._client.get(
-            "/models",
-            cast_to=object,
-            options={"headers": self._headers, "timeout": MODELS_TIMEOUT_S},
-        )
-        return decoded(reply)
 
 
 def _stream_class() -> type[AsyncStream[object]]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 import ssl
-from collections.abc import AsyncIterator, Iterable
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import AsyncIterator, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
 
 from providers.config import ProviderConfig
 from providers.errors import ServiceError
@@ -54,6 +54,49 @@ class SdkClient(Protocol):
 
     async def models(self) -> object:
         """The endpoint's list of models, as it sends it."""
+
+
+class PlainClient:
+    """Sends and reads plain JSON through the client of an SDK.
+
+    Attributes:
+        errors: everything that its calls raise.
+    """
+
+    models_path: str
+
+    def __init__(
+        self,
+        client: Any,
+        stream_cls: Any,
+        headers: Mapping[str, object],
+        errors: tuple[type[Exception], ...],
+    ) -> None:
+        self._client = client
+        self._stream_cls = stream_cls
+        self._headers = headers
+        self.errors = errors
+
+    async def open(self, path: str, content: bytes) -> SdkStream:
+        """Send a request and return when its reply begins."""
+        stream: SdkStream = await self._client.post(
+            path,
+            cast_to=object,
+            content=content,
+            options={"headers": self._headers},
+            stream=True,
+            stream_cls=self._stream_cls,
+        )
+        return stream
+
+    async def models(self) -> object:
+        """The endpoint's list of models, as it sends it."""
+        reply = await self._client.get(
+            self.models_path,
+            cast_to=object,
+            options={"headers": self._headers, "timeout": MODELS_TIMEOUT_S},
+        )
+        return decoded(reply)
 
 
 def http_client(config: ProviderConfig) -> httpx2.AsyncClient:

@@ -154,18 +154,23 @@ class RunRig:
         return [record.event for record in self.records if isinstance(record.event, kind)]
 
     def _tool_port(self, telling: RunTelling) -> HostedTools:
-        return ToolRunner(
-            self.catalog,
-            emit=telling.emit,
-            journal=telling.journal,
-            permits=self.budget.tools,
-            services=services_in(
-                self.folder.parent / "own",
-                Workspace(self.folder),
-                read_handoff=telling.read_handoff,
-            ),
-            retry_policy=self.workflow.settings.retry_policy,
-        )
+        return tool_port(telling, self.catalog, self.budget, self.workflow, self.folder)
+
+
+def tool_port(
+    telling: RunTelling, catalog: ToolRegistry, budget: Budget, workflow: Workflow, folder: Path
+) -> ToolRunner:
+    """What carries out the calls of a run that works in a folder."""
+    return ToolRunner(
+        catalog,
+        emit=telling.emit,
+        journal=telling.journal,
+        permits=budget.tools,
+        services=services_in(
+            folder.parent / "own", Workspace(folder), read_handoff=telling.read_handoff
+        ),
+        retry_policy=workflow.settings.retry_policy,
+    )
 
 
 async def settled_needs(rig: RunRig) -> NeedsInteraction:

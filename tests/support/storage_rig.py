@@ -24,9 +24,8 @@ from orchestration.storage.run_store import RunStore
 from orchestration.tools.builtin.read import READ
 from orchestration.tools.registry import ToolRegistry
 from orchestration.tools.runner import ToolRunner
-from orchestration.tools.tool import Tool, services_in
-from orchestration.workspace.paths import Workspace
-from tests.support.run_rig import writing_tool
+from orchestration.tools.tool import Tool
+from tests.support.run_rig import tool_port, writing_tool
 from tests.support.scripted_model import Script, ScriptedModel
 
 SEED = b"0123456789abcdef"
@@ -120,15 +119,4 @@ class StoredRig:
         self.log.take(record)
 
     def _tool_port(self, telling: RunTelling) -> ToolRunner:
-        return ToolRunner(
-            self.catalog,
-            emit=telling.emit,
-            journal=telling.journal,
-            permits=self.budget.tools,
-            services=services_in(
-                self.folder.parent / "own",
-                Workspace(self.folder),
-                read_handoff=telling.read_handoff,
-            ),
-            retry_policy=self.workflow.settings.retry_policy,
-        )
+        return tool_port(telling, self.catalog, self.budget, self.workflow, self.folder)
