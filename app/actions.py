@@ -29,6 +29,7 @@ class ActionSpec(NamedTuple):
 
 ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("new", "New Workflow", ("Ctrl+N",), "File"),
+    ActionSpec("new_chat", "New Chat", ("Ctrl+Alt+N",), "File"),
     ActionSpec("open", "Open Workflow…", ("Ctrl+O",), "File"),
     ActionSpec("save", "Save", ("Ctrl+S",), "File"),
     ActionSpec("save_as", "Save As…", ("Ctrl+Shift+S",), "File"),
@@ -82,7 +83,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("next_waiting", "Next Waiting", ("Shift+F8",), "Run"),
     ActionSpec("composer", "Write a Message", ("Ctrl+L",), "Run"),
     ActionSpec("sidebar", "Sidebar", ("Ctrl+B",), "View", checkable=True),
-    ActionSpec("dock", "Chat and Trace", ("Ctrl+J",), "View", checkable=True),
+    ActionSpec("dock", "Bottom Panel", ("Ctrl+J",), "View", checkable=True),
     ActionSpec("history", "History of Runs", ("Ctrl+H",), "View"),
     ActionSpec("tab_chat", "Chat", ("Ctrl+1",), "View"),
     ActionSpec("tab_trace", "Trace", ("Ctrl+2",), "View"),
