@@ -17,7 +17,7 @@ from orchestration.errors import UserError
 from orchestration.run_keeping import RunKeeper
 from orchestration.runs.event_hub import EventRecord
 from orchestration.runs.stored import NO_CHANGES, ForkChanges
-from orchestration.storage.errors import StorageUnavailable
+from orchestration.storage.errors import StorageError, StorageUnavailable
 from orchestration.storage.facts import RecordedRun, RunOpening
 from orchestration.storage.forking import (
     Past,
@@ -27,7 +27,7 @@ from orchestration.storage.forking import (
     place_of_turn,
 )
 from orchestration.storage.rebuilding import rebuilt_engine, recorded_workflow, workflow_of
-from orchestration.storage.run_folders import run_folder
+from orchestration.storage.run_folders import remove, run_folder
 from orchestration.storage.told import last_event_of, steps_of, told_until
 from orchestration.tools.registry import ToolRegistry
 
@@ -66,7 +66,11 @@ async def fork(
         _past, recorded, records, new_id, point, changes, tools_for
     )
     await asyncio.to_thread(_copy_folder, keeper.folder, run_id, new_id)
-    await keeper.database.run(lambda connection: insert_fork(connection, opening, past))
+    try:
+        await keeper.database.run(lambda connection: insert_fork(connection, opening, past))
+    except StorageError:
+        await asyncio.to_thread(remove, run_folder(keeper.folder, new_id))
+        raise
     return new_id
 
 

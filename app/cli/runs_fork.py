@@ -53,7 +53,10 @@ def fork(
         str | None, typer.Option(metavar="M", help="Another model for the node.")
     ] = None,
     provider: Annotated[
-        str | None, typer.Option(metavar="ID", help="Another provider for the node.")
+        str | None,
+        typer.Option(
+            metavar="ID", help="Another provider for the node; with --base-url for every node."
+        ),
     ] = None,
     base_url: BaseUrl = None,
     wire: WireOption = None,
