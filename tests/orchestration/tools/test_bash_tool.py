@@ -261,7 +261,7 @@ def test_a_timeout_is_an_error_with_what_was_printed_so_far(
 def test_a_timeout_is_not_tried_again(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     leap_when_there(project / "begun", monkeypatch)
     bench = ToolBench(project, BASH)
-    command = "echo run >> runs; touch begun; sleep 300"
+    command = "echo run >> runs; touch begun; echo x; sleep 300"
     (result,) = bench.results(admitted_call("bash", command=command))
     assert result.is_error
     assert (project / "runs").read_text() == "run\n"
