@@ -11,6 +11,7 @@ from PySide6.QtGui import QKeySequence
 from app.actions import ACTIONS
 from app.canvas.node_look import model_line
 from app.kit.choice_popup import Choice, ChoicePopup
+from app.kit.visible import visible
 from app.main_window import MainWindow
 from app.sidebar import WorkflowEntry
 
@@ -49,7 +50,7 @@ class CommandPalette(QObject):
 
     def _nodes(self) -> Iterable[Choice]:
         for card in self._window.document.graph.cards:
-            yield Choice(f"node:{card.id}", card.label, model_line(card), "Node")
+            yield Choice(f"node:{card.id}", visible(card.label), model_line(card), "Node")
 
     def _actions(self) -> Iterable[Choice]:
         actions = self._window.actions_

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QWidget
 from app.canvas.document import WorkflowDocument
 from app.canvas.scene import WorkflowScene
 from app.canvas.view import CanvasView
+from app.kit.visible import visible
 from app.theme.theme import Theme
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class Desk(QObject):
     def name(self) -> str:
         """What the workflow is called, else its file; empty where nothing is open."""
         document = self.document
-        return document.graph.name or (document.path.stem if document.path else "")
+        return visible(document.graph.name or (document.path.stem if document.path else ""))
 
     @property
     def is_empty(self) -> bool:

@@ -158,8 +158,8 @@ class OpenWorkflow(QObject):
             offers_demo = demo.ready and not others
         if self.document.workflow is not workflow:
             return
-        self.desk.scene.show_problems(problems)
-        self.problems = tuple(map(in_window_words, problems))
+        self.problems = self._in_words(problems)
+        self.desk.scene.show_problems(self.problems)
         if not problems:
             self.show_draft()
         if problems:
@@ -176,9 +176,13 @@ class OpenWorkflow(QObject):
         """List what stands in the way where the conversation would be."""
         self.draft.clear()
         row = self.draft.add(PROBLEMS, "", "", 0.0)
-        row.payload = (tuple(map(in_window_words, problems)), offers_demo)
+        row.payload = (self._in_words(problems), offers_demo)
         row.is_open = True
         self.draft.flush()
+
+    def _in_words(self, problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
+        label = self.document.label
+        return tuple(in_window_words(p, label(p.node_id) if p.node_id else "") for p in problems)
 
     async def close(self) -> None:
         """Look at nothing any longer; what was edited last is written before."""

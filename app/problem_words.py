@@ -17,10 +17,15 @@ def sentence(error: Exception | str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def in_window_words(problem: Problem) -> Problem:
-    """Without the advice that only the command line can follow; the window has a button for it."""
+def in_window_words(problem: Problem, label: str = "") -> Problem:
+    """Without the advice that only the command line can follow; the window has a button for it.
+
+    The node is called by its `label`, where there is one, since nobody sees ids in the window.
+    """
     message = problem.message.replace(f", or {TRY_EMBEDDED}", "").replace(f": {TRY_EMBEDDED}", "")
     message = _SET_A_KEY.sub(r"enter a key in the settings (Ctrl+,) or \g<0>", message)
+    if label and problem.node_id:
+        message = message.replace(f"node '{problem.node_id}'", f"node “{label}”")
     return replace(problem, message=sentence(message))
 
 

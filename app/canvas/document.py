@@ -12,6 +12,7 @@ from PySide6.QtGui import QUndoStack
 from app.canvas.auto_layout import Place
 from app.canvas.graph_sketch import EMPTY_GRAPH, Card, Graph
 from app.canvas.snapshot import EMPTY, EditCommand, Snapshot, drawn, of_workflow, same_workflow
+from app.kit.visible import visible
 
 if TYPE_CHECKING:
     from engine.graph.workflow import Workflow
@@ -138,9 +139,12 @@ class WorkflowDocument(QObject):
         self._typing += 1
 
     def label(self, node_id: str) -> str:
-        """What a person calls the node; its id where it is not in this workflow."""
+        """What a person calls the node; its id where it is not in this workflow.
+
+        What could turn text around or hide in it is written out.
+        """
         card = self.card(node_id)
-        return card.label if card else node_id
+        return visible(card.label if card else node_id)
 
     def card(self, node_id: str) -> Card | None:
         """The card of a node, if there is one."""

@@ -6,17 +6,29 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QPainter
+from PySide6.QtGui import QPainter, QStaticText
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem
 
-from app.canvas.geometry import CARD_HEIGHT, CARD_WIDTH, GROUND, card_rect
+from app.canvas.geometry import CARD_WIDTH, GROUND, card_rect
+from app.canvas.static_text import fitted
 from app.kit.guarded_paint import GuardedPaint
+from app.kit.pens import solid_pen
 from app.theme.statuses import paint_mark, status_style
 from app.theme.theme import Theme
 
 _BORDER = 6.0
+_PLAIN_BORDER = 3.0
+"""Of a card about which there is nothing to tell."""
+_LEAST_BORDER = 1.0
+"""In pixels of the screen, so that each side of a card is seen."""
 _RING = 8.0
 _MARK = 48.0
+_NAMED_FROM = 0.25
+"""Below this scale not even a name can be read."""
+_NAME_SIZES = ((0.34, 28), (0.0, 38))
+"""From which scale on a name has which size, in scene units."""
+_NAME_LEFT = 18.0
+_NAME_AFTER_MARK = 58.0
 _DIMMED = 0.35
 _CELL = 4096
 _ROOM = 48.0
@@ -31,8 +43,19 @@ class FarLook(NamedTuple):
     is_dimmed: bool = False
     has_problem: bool = False
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether there is nothing to tell about it."""
+        return self.status == "idle" and not self.has_problem
 
-FarCard = tuple[str, QPointF, FarLook]
+
+class FarCard(NamedTuple):
+    """One card: its id, where it is, what can be told of it, and its name."""
+
+    id: str
+    place: QPointF
+    look: FarLook
+    name: str
 
 
 class _Group:
@@ -41,6 +64,8 @@ class _Group:
     def __init__(self, look: FarLook) -> None:
         self.look = look
         self.places: dict[str, QPointF] = {}
+        self.names: dict[str, str] = {}
+        self._border = _BORDER
         self.outer: list[QRectF] = []
         self.inner: list[QRectF] = []
         self.shift = QPointF()
@@ -50,12 +75,20 @@ class _Group:
         """Work out what is painted and where, from the places."""
         corners = [(place.x(), place.y()) for place in self.places.values()]
         self.outer = [card_rect(x, y) for x, y in corners]
-        width, height = CARD_WIDTH - 2 * _BORDER, CARD_HEIGHT - 2 * _BORDER
-        self.inner = [QRectF(x + _BORDER, y + _BORDER, width, height) for x, y in corners]
+        self._line(self._border)
         left, top = min(x for x, _ in corners), min(y for _, y in corners)
         right, bottom = max(x for x, _ in corners), max(y for _, y in corners)
         around = card_rect(left, top).united(card_rect(right, bottom))
         self._bounds = around.adjusted(-_ROOM, -_ROOM, _ROOM, _ROOM)
+
+    def show_border(self, width: float) -> None:
+        """Have a border of so many scene units."""
+        if width != self._border:
+            self._line(width)
+
+    def _line(self, width: float) -> None:
+        self._border = width
+        self.inner = [rect.adjusted(width, width, -width, -width) for rect in self.outer]
 
     def shown_bounds(self) -> QRectF:
         """What they are painted on, as far as they have been moved."""
@@ -75,6 +108,7 @@ class FarCards(GuardedPaint, QGraphicsItem):
         self._is_stale = True
         self._groups: dict[tuple[FarLook, int, int], _Group] = {}
         self._group_of: dict[str, _Group] = {}
+        self._texts: dict[tuple[str, int, float], QStaticText] = {}
         self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemUsesExtendedStyleOption)
         self.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
         self.setZValue(1)
@@ -105,16 +139,24 @@ class FarCards(GuardedPaint, QGraphicsItem):
         """Paint the cards in the exposed part, those of one look together."""
         if self._is_stale:
             self._read()
+        scale = option.levelOfDetailFromTransform(painter.worldTransform())
         for group in self._groups.values():
             if group.shown_bounds().intersects(option.exposedRect):
+                width = _PLAIN_BORDER if group.look.is_plain else _BORDER
+                group.show_border(max(width, _LEAST_BORDER / scale))
                 painter.translate(group.shift)
-                self._paint_group(painter, group)
+                self._paint_group(painter, group, scale >= _NAMED_FROM)
+                if scale >= _NAMED_FROM:
+                    exposed = option.exposedRect.translated(-group.shift)
+                    self._paint_names(painter, group, exposed, scale)
                 painter.translate(-group.shift)
 
-    def _paint_group(self, painter: QPainter, group: _Group) -> None:
+    def _paint_group(self, painter: QPainter, group: _Group, is_named: bool) -> None:
         tokens, look = self._theme.tokens, group.look
         style = status_style(look.status)
         color = tokens.color("failed" if look.has_problem else style.color)
+        if look.is_plain:
+            color = tokens.solid("line_strong", "raised")
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setOpacity(_DIMMED if look.is_dimmed else 1.0)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
@@ -128,16 +170,38 @@ class FarCards(GuardedPaint, QGraphicsItem):
         if look.status != "idle":
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             for rect in group.outer:
-                paint_mark(painter, rect.center(), _MARK, style.mark, color)
+                center = rect.center()
+                if is_named:
+                    center.setX(rect.left() + (_NAME_LEFT + _NAME_AFTER_MARK) / 2)
+                size = _MARK * (0.7 if is_named else 1.0)
+                paint_mark(painter, center, size, style.mark, color)
+
+    def _paint_names(self, painter: QPainter, group: _Group, exposed: QRectF, scale: float) -> None:
+        size = next(size for least, size in _NAME_SIZES if scale >= least)
+        font = self._theme.sized_font(size, strong=True)
+        left = _NAME_LEFT if group.look.status == "idle" else _NAME_AFTER_MARK
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(font)
+        painter.setPen(solid_pen(self._theme.tokens.color("text")))
+        for rect, name in zip(group.outer, group.names.values(), strict=True):
+            if exposed.intersects(rect):
+                text = self._texts.get((name, size, left))
+                if text is None:
+                    room = CARD_WIDTH - left - _NAME_LEFT
+                    text = self._texts[name, size, left] = fitted(name, font, room)[0]
+                top = rect.center().y() - text.size().height() / 2
+                painter.drawStaticText(QPointF(rect.left() + left, top), text)
 
     def _read(self) -> None:
         self._groups, self._group_of = {}, {}
-        for card_id, place, look in self._cards():
+        self._texts = {}
+        for card_id, place, look, name in self._cards():
             key = (look, int(place.x() // _CELL), int(place.y() // _CELL))
             group = self._groups.get(key)
             if group is None:
                 group = self._groups[key] = _Group(look)
             group.places[card_id] = place
+            group.names[card_id] = name
             self._group_of[card_id] = group
         for group in self._groups.values():
             group.measure()

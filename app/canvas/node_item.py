@@ -23,6 +23,7 @@ from app.canvas.node_look import IDLE, PADDING, NodeRunInfo, NodeTexts, model_li
 from app.kit.formats import duration_text, plural
 from app.kit.guarded_paint import GuardedPaint
 from app.kit.pens import solid_pen
+from app.kit.visible import visible
 from app.theme.statuses import WAITING, WORKING, paint_mark, status_style
 from app.theme.theme import Theme
 
@@ -67,7 +68,7 @@ class NodeItem(GuardedPaint, QGraphicsRectItem):
 
     def spoken(self) -> str:
         """The node in words, for a tooltip or a screen reader."""
-        parts = [self.card.label, status_style(self.info.status).label]
+        parts = [visible(self.card.label), status_style(self.info.status).label]
         if self.info.seconds is not None:
             parts.append(duration_text(self.info.seconds))
         if self.problems:
@@ -207,7 +208,7 @@ class NodeItem(GuardedPaint, QGraphicsRectItem):
 
     def _describe(self) -> None:
         lines = [
-            self.card.label,
+            visible(self.card.label),
             model_line(self.card, self.info),
             status_style(self.info.status).label,
         ]

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QFont, QFontMetricsF, QStaticText
-
 from app.canvas.geometry import CARD_WIDTH
 from app.canvas.graph_sketch import Card
+from app.canvas.static_text import fitted
 from app.kit.formats import count_text, duration_text, money_text
+from app.kit.visible import visible
 from app.theme.statuses import status_style
 from app.theme.theme import Theme
 
@@ -47,14 +46,14 @@ class NodeTexts:
         room = CARD_WIDTH - 2 * PADDING
         time = "" if info.seconds is None else duration_text(info.seconds)
         tokens = _used_up(info)
-        self.time, self.time_width = _fitted(time, small, room)
-        self.tokens, self.tokens_width = _fitted(tokens, small, room)
+        self.time, self.time_width = fitted(time, small, room)
+        self.tokens, self.tokens_width = fitted(tokens, small, room)
         status = status_style(info.status).label
         taken = self.time_width + 8 if time else 0.0
-        self.status, _ = _fitted(status, small, room - _MARK_ROOM - taken)
-        self.title, _ = _fitted(card.label, theme.sized_font(14, strong=True), room)
+        self.status, _ = fitted(status, small, room - _MARK_ROOM - taken)
+        self.title, _ = fitted(visible(card.label), theme.sized_font(14, strong=True), room)
         taken = self.tokens_width + 8 if tokens else 0.0
-        self.model, _ = _fitted(model_line(card, info), small, room - taken)
+        self.model, _ = fitted(model_line(card, info), small, room - taken)
 
 
 def model_line(card: Card, info: NodeRunInfo = IDLE) -> str:
@@ -63,7 +62,7 @@ def model_line(card: Card, info: NodeRunInfo = IDLE) -> str:
         return _MODEL_NAMES.get(info.model, info.model)
     if card.kind != "agent":
         return f"Unknown kind '{card.kind}'" if card.kind else "Unknown kind"
-    return card.model or "Default model"
+    return visible(card.model) or "Default model"
 
 
 def _used_up(info: NodeRunInfo) -> str:
@@ -72,17 +71,3 @@ def _used_up(info: NodeRunInfo) -> str:
     if info.cost is None:
         return f"{count_text(info.tokens)} tokens"
     return f"{count_text(info.tokens)} · {money_text(info.cost)}"
-
-
-def _fitted(text: str, font: QFont, room: float) -> tuple[QStaticText, float]:
-    metrics = QFontMetricsF(font)
-    width = metrics.horizontalAdvance(text)
-    if width > room:
-        text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, room)
-        width = metrics.horizontalAdvance(text)
-    static = QStaticText(text)
-    if "<" in text or "&" in text:
-        # Left to itself, Qt would take it for markup.
-        static.setTextFormat(Qt.TextFormat.PlainText)
-    static.prepare(font=font)
-    return static, width

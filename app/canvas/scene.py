@@ -20,6 +20,7 @@ from app.canvas.node_item import NodeItem
 from app.canvas.node_look import IDLE, NodeRunInfo
 from app.canvas.note_item import NoteItem
 from app.canvas.snapshot import Snapshot
+from app.kit.visible import visible
 from app.theme.statuses import WORKING
 from app.theme.theme import Theme
 
@@ -106,8 +107,10 @@ class WorkflowScene(QGraphicsScene):
         return rect
 
     def has_cards_in(self, rect: QRectF) -> bool:
-        """Whether a card lies in this part of the scene, if only with an edge."""
-        return any(item.shape_rect().intersects(rect) for item in self._items.values())
+        """Whether a card or a note lies in this part of the scene, if only with an edge."""
+        rects = [item.shape_rect() for item in self._items.values()]
+        rects += [note.shape_rect() for note in self._notes.values()]
+        return any(shown.intersects(rect) for shown in rects)
 
     def show_run(self, infos: Mapping[str, NodeRunInfo]) -> None:
         """Show how the nodes stand; nodes that are not named are idle."""
@@ -348,11 +351,14 @@ class WorkflowScene(QGraphicsScene):
         self._edges.update()
         self._highlights.update()
         self._moving.restyle()
-        self._far.update()
+        self._far.refresh()
         self.overlay.update()
 
     def _far_cards(self) -> list[FarCard]:
-        return [(key, item.pos(), item.far_look()) for key, item in self._items.items()]
+        return [
+            FarCard(key, item.pos(), item.far_look(), visible(item.card.label))
+            for key, item in self._items.items()
+        ]
 
     def _tell_choice(self) -> None:
         self._far.refresh()

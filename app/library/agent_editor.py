@@ -146,9 +146,9 @@ class AgentEditor(QDialog):
         from orchestration.library.agent_shape import agent_like
 
         workflow = self.document.workflow
-        config = workflow.node(_NODE).agent if workflow is not None else None
-        if config is not None:
-            self.agent = agent_like(self.agent, self.document.label(_NODE), config)
+        node = workflow.node(_NODE) if workflow is not None else None
+        if node is not None and node.agent is not None:
+            self.agent = agent_like(self.agent, node.label or _NODE, node.agent)
             self.changed.emit(self.agent)
 
     def _show_name(self) -> None:

@@ -347,10 +347,10 @@ class Librarian(QObject):
 
     async def _save_as_agent(self) -> None:
         workflow, chosen = self._window.document.workflow, self._window.scene.chosen_node()
-        config = workflow.node(chosen).agent if workflow is not None and chosen else None
-        if config is None:
+        node = workflow.node(chosen) if workflow is not None and chosen else None
+        if node is None or node.agent is None:
             raise UserError("choose one agent node to save it as an agent")
-        agent = agent_from(self._window.document.label(chosen), config)
+        agent = agent_from(node.label or node.id, node.agent)
         await asyncio.to_thread(self._library.agents.save, agent)
         await self._show(f"agent:{agent.id}")
 

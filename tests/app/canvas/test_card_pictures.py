@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QApplication, QStyleOptionGraphicsItem
 
 from app.canvas.card_pictures import CardPictures
-from app.canvas.far_cards import FarCards, FarLook
+from app.canvas.document import WorkflowDocument
+from app.canvas.far_cards import FarCard, FarCards, FarLook
+from app.canvas.graph_sketch import Card, Graph
+from app.canvas.scene import WorkflowScene
 from app.canvas.snapping import SnapLines
 from app.theme.theme import Theme
 
@@ -79,7 +84,7 @@ def test_cards_seen_from_afar_move_and_change_together(qapp: QApplication) -> No
     theme = Theme("light", qapp)
     looks = {"a": FarLook(has_ring=True), "b": FarLook("completed"), "c": FarLook(is_dimmed=True)}
     places = {"a": QPointF(0, 0), "b": QPointF(0, 200), "c": QPointF(400, 0)}
-    cards = FarCards(theme, lambda: [(key, places[key], looks[key]) for key in places])
+    cards = FarCards(theme, lambda: [FarCard(key, places[key], looks[key], key) for key in places])
     cards.setVisible(True)
 
     def image() -> QImage:
@@ -118,3 +123,13 @@ def _everything() -> QStyleOptionGraphicsItem:
     option = QStyleOptionGraphicsItem()
     option.exposedRect = QRectF(-1000, -1000, 4000, 4000)
     return option
+
+
+def test_a_name_cannot_turn_text_around(qapp: QApplication) -> None:
+    model = WorkflowDocument()
+    card = Card("a", "Delete\u202enothing\u202c", "agent", "m", None, None)
+    model.show_sketch(Path("a.json"), Graph("w", "W", (card,), ()))
+    assert model.label("a") == "Delete\\u202enothing\\u202c"
+    scene = WorkflowScene(model, Theme("light", qapp))
+    assert "\u202e" not in scene.items_by_node["a"].spoken()
+    assert "\u202e" not in scene.items_by_node["a"].toolTip()

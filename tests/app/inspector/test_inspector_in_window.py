@@ -93,7 +93,7 @@ def test_it_offers_what_the_backend_has_and_says_what_is_wrong(
         await driver.settle()
         await until(lambda: inspector.problem_rows)
         (row,) = inspector.problem_rows
-        assert row.accessibleName().startswith("Problem: Node 'plan' names a model")
+        assert row.accessibleName().startswith("Problem: Node “Create plan” names a model")
         chosen = inspector.nodes.fields["provider_id"]
         assert isinstance(chosen, ChoiceField)
         assert [words for _, words in chosen.choices] == ["Inherited: Alpha, by default", "Alpha"]
