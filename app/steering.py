@@ -56,6 +56,7 @@ class Steering(QObject):
         self._chat = window.dock.chat
         intents = self._chat.intents
         self._chat.composer.sent.connect(self._on_sent)
+        self._chat.composer.refused.connect(window.toasts.show_error)
         self._chat.transcript.menu_opening.connect(self._offer_revert)
         intents.answered.connect(self._on_answered)
         intents.decided.connect(self._on_decided)

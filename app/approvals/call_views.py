@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontDatabase, QFontMetricsF, QTextBlockFormat, QTextCursor
-from PySide6.QtWidgets import QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
 
 from app.kit.visible import visible_lines
 from app.theme.theme import Theme
@@ -15,6 +15,7 @@ MOST_LINES = 16
 
 _LINE_LENGTH = 96
 _TINT = 0.16
+_MOST_MARKS = 2_000
 
 
 class CallText(QPlainTextEdit):
@@ -42,6 +43,31 @@ class CallText(QPlainTextEdit):
             self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         height = QFontMetricsF(font).lineSpacing() * min(rows, MOST_LINES)
         self.setFixedHeight(round(height) + 24)
+        self._found = ("", -1)
+
+    def show_found(self, words: str, number: int, tokens: Tokens) -> None:
+        """Mark all matches, match `number` (from 0) stronger and in view; no words: none."""
+        if self._found == (words, number):
+            return
+        self._found = (words, number)
+        cursors: list[QTextCursor] = []
+        cursor = self.document().find(words, 0) if words else QTextCursor()
+        while not cursor.isNull() and len(cursors) < _MOST_MARKS:
+            cursors.append(cursor)
+            cursor = self.document().find(words, cursor)
+        here = min(number, len(cursors) - 1)
+        marks = []
+        for at, found in enumerate(cursors):
+            mark = QTextEdit.ExtraSelection()
+            mark.cursor = found
+            mark.format.setBackground(tokens.tint("waiting", 0.75 if at == here else 0.3))
+            marks.append(mark)
+        self.setExtraSelections(marks)
+        if here >= 0:
+            place = QTextCursor(cursors[here])
+            place.clearSelection()
+            self.setTextCursor(place)
+            self.ensureCursorVisible()
 
 
 class DiffText(CallText):

@@ -50,7 +50,7 @@ class CardRows:
         text = pending.question.strip()
         if pending.structured_input is not None:
             text = "\n\n".join(each.question for each in pending.structured_input.questions)
-        elif text == self._last_said(node_id):
+        elif self._last_said(node_id).endswith(text):
             text = ""
         row = self._rows.add(QUESTION, node_id, time, text)
         row.payload = pending

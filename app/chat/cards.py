@@ -60,6 +60,9 @@ class Card(QFrame):
         """Whether it still shows what its row holds."""
         return True
 
+    def show_found(self, words: str, number: int) -> None:
+        """Mark what somebody looks for, match `number` stronger; cards with long texts do."""
+
     def add_text(self, text: str) -> QLabel:
         """A paragraph that can be selected."""
         label = QLabel("\n".join(visible_lines(text)), self)

@@ -25,13 +25,18 @@ from app.theme.theme import Theme
 
 _MOST_LINES = 10
 _MOST_SENT = 100
+_NO_PICTURES = (
+    "A picture cannot be sent by itself: messages carry text. Save it as a file where the run "
+    "works and name it with @, for tools that can read pictures."
+)
 
 
 class Address(NamedTuple):
     """What will become of the text.
 
     `kind` is `start` (a run), `answer`, `message`, `retry` (with the text) or `none`; `line` says
-    it in words; `others` are further nodes that wait, as pairs of id and label.
+    it in words; `others` are further nodes that wait, as pairs of id and label. `verb` is what the
+    button is called where that is not what `kind` says.
     """
 
     kind: str
@@ -40,6 +45,7 @@ class Address(NamedTuple):
     placeholder: str = ""
     others: tuple[tuple[str, str], ...] = ()
     allows_empty: bool = False
+    verb: str = ""
 
 
 NOWHERE = Address("none")
@@ -50,10 +56,12 @@ class Composer(QFrame):
 
     Signals:
         sent: The address and the text; the field keeps the text until `clear` is called.
+        refused: What was pasted cannot be sent; says why and what can be done.
         other_chosen: The person wants to answer this node instead.
     """
 
     sent = Signal(object, str)
+    refused = Signal(str)
     other_chosen = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -74,6 +82,7 @@ class Composer(QFrame):
         self.field.entered.connect(self.send)
         self.field.textChanged.connect(self._update)
         self.field.focused.connect(self._show_focus)
+        self.field.refused.connect(self.refused)
         self.completion = Completion(self.field)
         self.button = QPushButton(self)
         self.button.setProperty("kind", "send")
@@ -110,7 +119,7 @@ class Composer(QFrame):
         """Say what will become of the text; what is written and the focus stay as they are."""
         self.address = address
         waits = address.kind == "answer"
-        self.mark.setVisible(address.kind in ("answer", "retry"))
+        self.mark.setVisible(bool(address.line) and address.kind in ("answer", "retry"))
         self.mark.show_mark("question" if waits else "cross", "waiting" if waits else "failed")
         self.line.setText(address.line)
         self.line.setVisible(bool(address.line))
@@ -119,7 +128,8 @@ class Composer(QFrame):
         # Qt paints the text anew only when it appears or goes.
         self.field.viewport().update()
         self.field.setAccessibleDescription(address.line or address.placeholder)
-        words = {"start": "Run", "retry": "Retry", "answer": "Answer"}.get(address.kind, "Send")
+        by_kind = {"start": "Run", "retry": "Retry", "answer": "Answer"}
+        words = address.verb or by_kind.get(address.kind, "Send")
         self.button.setAccessibleName(words)
         self.button.setToolTip(f"{words} (Enter)")
         self._update()
@@ -169,6 +179,7 @@ class _Field(QPlainTextEdit):
     """
 
     entered = Signal()
+    refused = Signal(str)
     focused = Signal(bool)
 
     def __init__(self, parent: QWidget) -> None:
@@ -211,12 +222,16 @@ class _Field(QPlainTextEdit):
             self._sent = [*self._sent[1 - _MOST_SENT :], text]
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        """Texts and files."""
-        return bool(_files_in(source)) or bool(super().canInsertFromMimeData(source))
+        """Texts and files; of a picture is told why not."""
+        known = bool(_files_in(source)) or source.hasImage()
+        return known or bool(super().canInsertFromMimeData(source))
 
     def insertFromMimeData(self, source: QMimeData) -> None:
         """Files become references; anything else is text."""
         files = _files_in(source)
+        if not files and source.hasImage() and not source.hasText():
+            self.refused.emit(_NO_PICTURES)
+            return
         if not files:
             super().insertFromMimeData(source)
             return

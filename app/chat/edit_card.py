@@ -56,6 +56,10 @@ class EditCard(Card):
         assert tool is not None
         return self._shown == (tool.output, tool.status, self._row.is_reverted)
 
+    def show_found(self, words: str, number: int) -> None:
+        """In the diff."""
+        self.diff.show_found(words, number, self.theme.tokens)
+
     def _say_length(self, view: CallText) -> None:
         lines = plural(view.blockCount(), "line")
         self.add_text(f"{lines} in all: scroll to see the rest").setProperty("kind", "small")

@@ -112,6 +112,8 @@ class Search:
 def _texts(row: Row, is_plain: bool) -> tuple[str, ...]:
     if row.kind == PROBLEMS:
         return ()
+    if row.tool is not None and row.batch_id:
+        return (row.tool.output,)
     if row.tool is not None:
         return (row.tool.arguments, row.tool.output)
     if is_plain and row.kind in (ASSISTANT, QUESTION, THINKING):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtGui import QFocusEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QToolButton, QWidget
 
 from app.chat.block_cache import BlockCache
@@ -164,17 +164,29 @@ class TranscriptSurface(QAbstractScrollArea):
             self._heights.rebuild(self._estimates())
         self._settle()
 
-    def is_chosen(self, place: int) -> bool:
-        """Whether the row at a place is to stand out as the one that keys work on."""
-        return self._heights.id_at(place) == self._current
+    def is_in_range(self, place: int) -> bool:
+        """Whether the row at a place is one of several that are chosen; subclasses say."""
+        return False
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Show which row is chosen."""
+        super().focusInEvent(event)
+        self.viewport().update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """The chosen row stands out no more."""
+        super().focusOutEvent(event)
+        self.viewport().update()
 
     def _paint_frame(self, painter: QPainter, item: ShownRow, place: int, width: float) -> None:
-        """The line that ties a subagent's rows together, and the ring around what is chosen."""
+        """The line that ties a subagent's rows together, and what marks chosen rows."""
         height = self._heights[place]
         tokens = self.theme.tokens
         if item.row.is_nested:
             painter.fillRect(QRectF(-_NESTED / 2 - 3, 0, 2, height), tokens.color("hairline"))
-        if self.hasFocus() and self.is_chosen(place):
+        if self.is_in_range(place):
+            painter.fillRect(QRectF(-12, -4, width + 24, height), tokens.tint("accent", 0.14))
+        elif item.row.id == self._current and self.hasFocus():
             painter.setPen(QPen(tokens.color("accent"), 1))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(QRectF(-8, -3, width + 16, height - 2), 6, 6)

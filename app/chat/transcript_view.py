@@ -9,7 +9,6 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QAccessible,
     QContextMenuEvent,
-    QFocusEvent,
     QGuiApplication,
     QKeyEvent,
     QKeySequence,
@@ -69,7 +68,7 @@ class TranscriptView(TranscriptSurface):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName("Conversation")
         self.viewport().setMouseTracking(True)
-        self.settled.connect(self._hide_copy)
+        self.settled.connect(self._on_settled)
 
     def set_model(self, model: TranscriptModel | None) -> None:
         """Show another conversation."""
@@ -102,6 +101,7 @@ class TranscriptView(TranscriptSurface):
     def _show_match(self) -> None:
         """Bring the match that the search stands at into view; unfolds what hides it."""
         found = self.search.current
+        self._mark_cards()
         if found is None or self._model is None:
             self.viewport().update()
             return
@@ -119,6 +119,21 @@ class TranscriptView(TranscriptSurface):
             block = self._blocks.block(self._shown()[place])
             self.reveal(row.id, self.search.depth(block, number))
         self.viewport().update()
+
+    def _on_settled(self) -> None:
+        self._hide_copy()
+        if self.search.words:
+            self._mark_cards()
+
+    def _mark_cards(self) -> None:
+        """Mark in the cards in view what is looked for."""
+        found = self.search.current
+        first, last = self._visible_range()
+        for item in self._shown()[first:last]:
+            card = self.card_of(item.row.id)
+            if card is not None:
+                number = found[1] if found is not None and found[0] is item.row else -1
+                card.show_found(self.search.words, number)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Fold or unfold a line, or begin to select text."""
@@ -221,16 +236,6 @@ class TranscriptView(TranscriptSurface):
         else:
             super().keyPressEvent(event)
 
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        """Show which row is chosen."""
-        super().focusInEvent(event)
-        self.viewport().update()
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Nothing is chosen any more."""
-        super().focusOutEvent(event)
-        self.viewport().update()
-
     def copy_conversation(self) -> None:
         """Put everything that is shown on the clipboard, as Markdown."""
         rows = [item.row for item in self._shown()]
@@ -245,8 +250,8 @@ class TranscriptView(TranscriptSurface):
             copy = self._menu.addAction("Copy as JSON")
             copy.triggered.connect(partial(self._put, pretty(row.payload)))
         if row.handoff_text:
-            copy = self._menu.addAction("Copy Handoff")
-            copy.triggered.connect(partial(self._put, row.handoff_text))
+            put = partial(self._put, row.handoff_text)
+            self._menu.addAction("Copy Handoff").triggered.connect(put)
         place = None if row.is_card else self._blocks.block(item).document_at()
         for number in range(place[0].code_count if place is not None and not row.tool else 0):
             name = "Copy Code" if number == 0 else f"Copy Code {number + 1}"
@@ -286,12 +291,12 @@ class TranscriptView(TranscriptSurface):
         first, last = sorted((end if start is None else start, end))
         return [item.row for item in self._shown()[first : last + 1]]
 
-    def is_chosen(self, place: int) -> bool:
+    def is_in_range(self, place: int) -> bool:
         """Between the two ends of what is chosen."""
         end, start = self._heights.place(self._current), self._heights.place(self._range_start)
         if end is None or start is None:
-            return place == end
-        return min(start, end) <= place <= max(start, end)
+            return False
+        return start != end and min(start, end) <= place <= max(start, end)
 
     def _choose(self, row: Row, *, is_range: bool) -> None:
         if not is_range:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 
 from app.approvals.call_views import CallText
@@ -355,6 +356,37 @@ def test_what_is_far_too_long_is_shown_to_its_end(driver: WindowDriver, qt_loop:
         assert "x" * 100_000 in shown
         assert "rm -r build; " * 8_000 + "\\u202etxt.exe" in shown
         assert "scroll to see the rest" in words(card)
+        await driver.close()
+
+    qt_loop.run(scenario())
+
+
+def test_three_calls_are_decided_with_keys_alone(driver: WindowDriver, qt_loop: QtLoop) -> None:
+    """Also while another one arrives, and however often a key is pressed."""
+
+    async def scenario() -> None:
+        await ask(driver)
+        run = driver.backend.run
+        run.tell(
+            ev.ToolApprovalRequested(replace(REQUEST, approval_id="a2")),
+            ev.ToolApprovalRequested(replace(REQUEST, approval_id="a3")),
+        )
+        await driver.settle()
+        for number, key in enumerate((Qt.Key.Key_A, Qt.Key.Key_D, Qt.Key.Key_A), 1):
+            driver.window.actions_["next_waiting"].trigger()
+            await driver.settle()
+            card = driver.focused()
+            assert isinstance(card, ApprovalCard)
+            for _ in range(10):
+                driver.press(key, card)
+            if number == 2:
+                run.tell(ev.ToolApprovalRequested(replace(REQUEST, approval_id="a4")))
+                await driver.settle()
+            run.tell(ev.ToolApproved(card.approval_id, "risk", "c1", "write"))
+            await driver.settle()
+        decided = [call[1] for call in driver.backend.calls if call[0] == "decide"]
+        assert len(decided) == len(set(decided)) == 3
+        assert len(driver.cards()) == 1
         await driver.close()
 
     qt_loop.run(scenario())

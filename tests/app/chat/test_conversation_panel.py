@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import QEvent, QMimeData, QPoint, Qt, QUrl
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
@@ -250,3 +250,32 @@ def test_a_markdown_document_is_read_when_it_is_wanted(panel: ChatPanel) -> None
     QTest.keyClick(view, Qt.Key.Key_Return)
     QTest.keyClick(view, Qt.Key.Key_Return)
     assert wanted == [row]
+
+
+def test_what_is_found_in_a_change_is_marked_in_its_diff(panel: ChatPanel) -> None:
+    row = call(panel, "edit")
+    assert row.tool is not None
+    row.tool.output = "Changed x.py\n" + "\n".join(f"+{n}|line {n} of it" for n in range(1, 400))
+    row.batch_id = "b1"
+    model_of(panel).touch(row)
+    model_of(panel).flush()
+    panel._look("line 399")
+    card = panel.transcript.card_of(row.id)
+    assert isinstance(card, EditCard)
+    (mark,) = card.diff.extraSelections()
+    assert mark.cursor.selectedText() == "line 399"
+    assert card.diff.verticalScrollBar().value() > 300
+    panel._end_search()
+    assert card.diff.extraSelections() == []
+
+
+def test_a_pasted_picture_is_refused_with_a_reason(panel: ChatPanel) -> None:
+    reasons: list[str] = []
+    panel.composer.refused.connect(reasons.append)
+    picture = QMimeData()
+    picture.setImageData(QImage(4, 4, QImage.Format.Format_RGB32))
+    assert panel.composer.field.canInsertFromMimeData(picture)
+    panel.composer.field.insertFromMimeData(picture)
+    assert panel.composer.text == ""
+    assert len(reasons) == 1
+    assert "name it with @" in reasons[0]
