@@ -20,6 +20,7 @@ from typing import Literal
 
 from orchestration.errors import UserError
 from orchestration.masking import Mask
+from orchestration.workspace.file_lock import locked
 
 Level = Literal["off", "warnings", "info", "debug"]
 
@@ -145,10 +146,12 @@ class DebugLog(logging.Handler):
         if self._lost:
             line["left_out"], self._lost = self._lost, 0
         data = (json.dumps(line, ensure_ascii=False) + "\n").encode("utf-8", "replace")
-        self._make_room(len(data))
-        descriptor = os.open(self.file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        with os.fdopen(descriptor, "ab") as file:
-            file.write(data)
+        # Held, so that of several programs one puts the file aside, and nothing is lost by it.
+        with locked(None, self.file):
+            self._make_room(len(data))
+            descriptor = os.open(self.file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            with os.fdopen(descriptor, "ab") as file:
+                file.write(data)
 
     def _made_mask(self) -> Mask:
         try:

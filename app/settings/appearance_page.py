@@ -43,10 +43,10 @@ class AppearancePage(ListedPage):
 
     def refresh(self) -> None:
         """Show how it is set now."""
-        theme, actions = self.access.theme, self.access.window.actions_
+        theme = self.access.theme
         modes = [mode for mode, _ in _MODES]
         self.theme_box.show_entries([words for _, words in _MODES], modes.index(theme.mode))
-        self.motion.setChecked(actions["reduced_motion"].isChecked())
+        self.motion.setChecked(theme.is_motion_reduced)
         self.percent.setText(f"{theme.text_percent} %")
         self.smaller.setEnabled(theme.text_percent > SMALLEST_TEXT)
         self.larger.setEnabled(theme.text_percent < LARGEST_TEXT)

@@ -46,6 +46,7 @@ class SettingsOpener(QObject):
         percent = window.state.text(TEXT_KEY)
         if percent.isascii() and percent.isdigit():
             window.theme.set_text_percent(int(percent[:4]))
+        window.theme.changed.connect(self._mirror)
         self._end_watch = backend.watch_settings(take_over)
         self._files = QFileSystemWatcher(self)
         if backend.data_dir.is_dir():
@@ -102,12 +103,19 @@ class SettingsOpener(QObject):
         """Look no more; what is under way for a page ends."""
         self._due.stop()
         self._end_watch()
+        self._window.theme.changed.disconnect(self._mirror)
         paths = [*self._files.directories(), *self._files.files()]
         if paths:
             self._files.removePaths(paths)
         if self._view is not None and self._access is not None:
             self._view.hide()
             self._access.close()
+
+    def _mirror(self) -> None:
+        """Check in the menu what was chosen in another window: they look alike."""
+        theme, actions = self._window.theme, self._window.actions_
+        actions[f"theme_{theme.mode}"].setChecked(True)
+        actions["reduced_motion"].setChecked(theme.is_motion_reduced)
 
     def _look_soon(self) -> None:
         self._due.start()

@@ -70,9 +70,16 @@ class Theme(QObject):
         QGuiApplication.styleHints().setColorScheme(wanted)
         self._follow_system()
 
+    @property
+    def is_motion_reduced(self) -> bool:
+        """Whether the person wants no motion, whatever the system says."""
+        return self._reduced_motion
+
     def set_reduced_motion(self, on: bool) -> None:
         """Leave out all motion, whatever the system says."""
-        self._reduced_motion = on
+        if on != self._reduced_motion:
+            self._reduced_motion = on
+            self.changed.emit()
 
     def set_text_percent(self, percent: int) -> None:
         """Show all texts at this size; what is outside of the bounds is taken to be at them."""

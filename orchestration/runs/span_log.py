@@ -89,10 +89,7 @@ class SpanLog:
     def _turn(self, actor: str) -> Span | None:
         """The latest turn of an actor."""
         span = self._nodes.get(actor)
-        for child in reversed(span.children if span is not None else ()):
-            if child.kind is SpanKind.TURN:
-                return child
-        return None
+        return None if span is None else _latest_turn(span.children)
 
     def _mark(self, actor: str, time: float, kind: MarkKind, text: str) -> None:
         if actor:
@@ -111,30 +108,52 @@ class SpanLog:
 
     def _started(self, event: ev.NodeStarted, time: float) -> None:
         self._node(event.node_id, time).go_on(time)
+        self._begin_turn(event.node_id, time)
 
     def _said(self, event: ev.ChatMessage, time: float) -> None:
         if event.role == "user" and (span := self._nodes.get(event.node_id)) is not None:
             wait = span.open_wait
             if wait is not None and wait.reason == _ANSWER:
                 span.go_on(time)
+                self._begin_turn(event.node_id, time)
 
     def _awaiting(self, event: ev.NodeAwaitingInput, time: float) -> None:
+        self._drop_turn(event.node_id)
         self._node(event.node_id, time).wait(time, _ANSWER)
 
     def _phase(self, event: ev.PhaseTimed, time: float) -> None:
         if event.phase != "ai_invoke" or event.node_id is None:
             return
         node = self._node(event.node_id, time)
-        before = self._turn(event.node_id)
-        number = sum(child.kind is SpanKind.TURN for child in node.children) + 1
+        turn = self._begin_turn(event.node_id, time)
+        before = _latest_turn(node.children, before=turn)
         start = max(time - event.duration_ms / 1000, node.start)
         if before is not None and before.end is not None:
             start = max(start, before.end)
-        turn = self._new(SpanKind.TURN, event.node_id, f"Turn {number}", min(start, time))
+        turn.start = min(start, time)
         turn.close(time, SpanStatus.COMPLETED)
-        turn.children += self._repairs.pop(event.node_id, [])
-        node.children.append(turn)
+        self._repairs.pop(event.node_id, None)
         node.go_on(time)
+
+    def _begin_turn(self, actor: str, time: float) -> Span:
+        """The turn that is under way; it is taken to begin now where none is.
+
+        Nothing tells that a model is being asked: it is while an actor works and no tool does.
+        """
+        turn = self._turn(actor)
+        if turn is None or turn.end is not None:
+            node = self._node(actor, time)
+            number = sum(child.kind is SpanKind.TURN for child in node.children) + 1
+            turn = self._new(SpanKind.TURN, actor, f"Turn {number}", time)
+            turn.children += self._repairs.get(actor, ())
+            node.children.append(turn)
+        return turn
+
+    def _drop_turn(self, actor: str) -> None:
+        """The model was not asked after all: no turn had begun."""
+        turn = self._turn(actor)
+        if turn is not None and turn.end is None and not turn.children:
+            self._nodes[actor].children.remove(turn)
 
     def _used(self, event: ev.UsageReported, time: float) -> None:
         turn, usage = self._turn(event.node_id), event.usage
@@ -161,6 +180,7 @@ class SpanLog:
         if call is None:
             call = self._calls[call_id] = self._new(SpanKind.TOOL, actor, name, time)
             call.call_id = call_id
+            self._drop_turn(actor)
             parent = self._turn(actor) or self._node(actor, time)
             parent.children.append(call)
         return call
@@ -192,15 +212,27 @@ class SpanLog:
         if (call := self._calls.pop(event.tool_call_id, None)) is not None:
             call.note = ""
             call.close(time, SpanStatus.FAILED if event.is_error else SpanStatus.COMPLETED)
+            self._go_on_asking(call.actor, time)
 
     def _denied(self, event: ev.ToolDenied, time: float) -> None:
         if (call := self._calls.pop(event.tool_call_id, None)) is not None:
             call.close(time, SpanStatus.STOPPED, f"denied: {event.reason}")
+            self._go_on_asking(call.actor, time)
+
+    def _go_on_asking(self, actor: str, time: float) -> None:
+        """The last call of a turn is over: the model is told of it."""
+        span = self._nodes.get(actor)
+        is_at_work = span is not None and span.status is SpanStatus.RUNNING
+        if is_at_work and not any(call.actor == actor for call in self._calls.values()):
+            self._begin_turn(actor, time)
 
     def _repair_started(self, event: ev.OutputRepairStarted, time: float) -> None:
         repair = self._new(SpanKind.REPAIR, event.node_id, "Output repair", time)
         repair.model = event.model
         self._repairs.setdefault(event.node_id, []).append(repair)
+        turn = self._turn(event.node_id)
+        if turn is not None and turn.end is None:
+            turn.children.append(repair)
         self._mark(event.node_id, time, MarkKind.REPAIR, f"Output repair by {event.model}")
 
     def _repaired(
@@ -226,9 +258,11 @@ class SpanLog:
         if isinstance(event, ev.SubagentFailed):
             span.close(time, SpanStatus.FAILED, event.error)
         else:
+            self._drop_turn(span.actor)
             span.close(time, SpanStatus.COMPLETED)
 
     def _completed(self, event: ev.NodeCompleted, time: float) -> None:
+        self._drop_turn(event.node_id)
         self._node(event.node_id, time).close(time, SpanStatus.COMPLETED)
 
     def _failed(self, event: ev.NodeErrored | ev.NodeFailed, time: float) -> None:
@@ -266,6 +300,13 @@ class SpanLog:
         for root in self._roots:
             root.close(time, SpanStatus.COMPLETED if is_done else SpanStatus.STOPPED)
         self._calls.clear()
+
+
+def _latest_turn(spans: list[Span], before: Span | None = None) -> Span | None:
+    for span in reversed(spans):
+        if span.kind is SpanKind.TURN and span is not before:
+            return span
+    return None
 
 
 def _last_time(span: Span) -> float:

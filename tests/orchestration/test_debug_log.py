@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.debug_log import DebugLog
+from orchestration.debug_log import MEGABYTE, DebugLog
 from orchestration.errors import UserError
 from orchestration.masking import MASKED, Mask
 
@@ -110,6 +110,28 @@ def test_it_stays_within_its_limit(log: DebugLog) -> None:
     assert log.before.exists()
     log.clear()
     assert log.size() == 0
+
+
+def test_two_programs_put_the_file_aside_without_loss(tmp_path: Path) -> None:
+    file = tmp_path / "log.jsonl"
+    both = [DebugLog(file, lambda: ()) for _ in range(2)]
+    try:
+        for log in both:
+            log.set_level("info", 1)
+        for number in range(300):
+            OURS.info("%d %s", number, "x" * 5_000)
+        for log in both:
+            log.flush_now()
+
+        assert [log.trouble for log in both] == ["", ""]
+        assert both[0].size() <= MEGABYTE
+        lines = both[0].before.read_text().splitlines() + file.read_text().splitlines()
+        told = [int(json.loads(line)["text"].split()[0]) for line in lines]
+        assert len(lines) > 90
+        assert sorted(told).count(299) == 2
+    finally:
+        for log in both:
+            log.close()
 
 
 def test_keys_that_cannot_be_looked_up_do_not_end_it(tmp_path: Path) -> None:

@@ -34,6 +34,10 @@ def test_a_key_lets_the_workflow_run_at_once(real: WindowDriver, qt_loop: QtLoop
         real.window.actions_["settings"].trigger()
         settings = real.workbench.settings
         assert settings.view.isVisible()
+        real.window.theme.set_mode("dark")  # as another window does, which has it in common
+        real.window.theme.set_reduced_motion(True)
+        assert real.window.actions_["theme_dark"].isChecked()
+        assert real.window.actions_["reduced_motion"].isChecked()
         settings.open("provider:openai#key")
         await real.settle()
         page = settings.view.page

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -89,6 +91,37 @@ def test_sequences_that_come_in_pieces_are_put_together() -> None:
     assert shown(emulator)[0] == "日xy"
     assert foreground_of(emulator.screen.rows[0].styles[2]) == palette(1)
     assert emulator.title == "name"
+
+
+def place(emulator: Emulator) -> tuple[int, int]:
+    return emulator.screen.cursor.line, emulator.screen.cursor.column
+
+
+_PIECES = st.one_of(
+    st.binary(max_size=12),
+    st.text(max_size=6).map(str.encode),
+    st.builds(
+        lambda numbers, final: f"\x1b[{numbers}{final}".encode(),
+        st.from_regex(r"\??[0-9;:]{0,9}", fullmatch=True),
+        st.sampled_from("ABCDEFGHJKLMPSTXZ@bcdfghlmnrsu`"),
+    ),
+    st.sampled_from([b"\x1bM", b"\x1bc", b"\x1b]0;t\x07", b"\x1bP+q\x1b\\", b"\r\n", b"\t"]),
+)
+
+
+@given(printed=st.lists(_PIECES, max_size=20).map(b"".join), cuts=st.lists(st.integers(0, 200)))
+def test_it_does_not_matter_where_what_is_printed_is_cut(printed: bytes, cuts: list[int]) -> None:
+    whole, pieces = Emulator(9, 4), Emulator(9, 4)
+    whole.feed(printed)
+    places = [0, *sorted(min(cut, len(printed)) for cut in cuts), len(printed)]
+    for start, end in pairwise(places):
+        pieces.feed(printed[start:end])
+
+    assert [(row.text, row.styles) for row in pieces.screen.rows] == [
+        (row.text, row.styles) for row in whole.screen.rows
+    ]
+    assert place(pieces) == place(whole)
+    assert (pieces.title, pieces.modes) == (whole.title, whole.modes)
 
 
 def test_other_strings_are_left_out() -> None:

@@ -156,7 +156,8 @@ def test_subagents_are_inside_the_call_that_asked_for_them() -> None:
                     "turn",
                     "Turn 1",
                     [("tool", name, [("subagent", "Checker", [("turn", "Turn 1", [])])])],
-                )
+                ),
+                ("turn", "Turn 2", []),
             ],
         )
     ]
@@ -177,3 +178,38 @@ def test_a_run_that_was_cut_off_goes_on_later() -> None:
     assert (view.spans[0].end, view.spans[0].note) == (2.0, "the program ended")
     view.project(ev.NodeStarted("a", "Alpha"), 51.0)
     assert (view.spans[0].end, view.spans[0].waited(51.0)) == (None, 1.0 + 49.0)
+
+
+def test_a_turn_is_there_from_its_start() -> None:
+    call = ToolCall("c1", "read", {"path": "x"})
+    view = view_of(begun())
+    (first,) = view.spans[0].children
+    assert (first.label, first.start, first.end) == ("Turn 1", 1.0, None)
+
+    view.project(ev.PhaseTimed("ai_invoke", "Alpha", 1500, "a"), 3.0)
+    (first,) = view.spans[0].children
+    assert (first.start, first.end) == (1.5, 3.0)
+    view.project(ev.ToolCallProposed("a", "Alpha", call), 3.1)
+    assert shape(view.spans[0].children) == [("turn", "Turn 1", [("tool", "read", [])])]
+    view.project(ev.ToolCompleted("a", "c1", "read", "text"), 4.0)
+    second = view.spans[0].children[1]
+    assert (second.label, second.start, second.status) == ("Turn 2", 4.0, SpanStatus.RUNNING)
+
+    view.project(ev.NodeInterrupted("a", "Alpha"), 5.0)
+    assert view.spans[0].status is SpanStatus.STOPPED
+    assert (second.end, second.status) == (5.0, SpanStatus.STOPPED)
+
+
+def test_a_turn_that_never_began_leaves_nothing() -> None:
+    call = ToolCall("c1", "submit", {})
+    asked = [
+        *begun(),
+        *turn(2.0),
+        (2.0, ev.ToolCallProposed("a", "Alpha", call)),
+        (2.1, ev.ToolCompleted("a", "c1", "submit", "")),
+    ]
+    over = view_of([*asked, (2.2, ev.NodeCompleted("a", "Alpha", {}))])
+    waits = view_of([*asked, (2.2, ev.NodeAwaitingInput("a", "Alpha", "", question="Why?"))])
+
+    for view in (over, waits):
+        assert [child.label for child in view.spans[0].children] == ["Turn 1"]
