@@ -22,6 +22,33 @@ UNSEEN: Final = _Mixed()
 MIXED_WORDS = "Different values"
 
 
+class WrongLine(QWidget):
+    """A mark and what is wrong; there while anything is."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._text = small_label(self)
+        self._text.setProperty("kind", "wrong")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(6)
+        mark = StatusMark(theme, "exclamation", "failed", 12, self)
+        row.addWidget(mark, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self._text, 1)
+        self.hide()
+
+    @property
+    def words(self) -> str:
+        """What is wrong; empty if nothing is."""
+        return self._text.text()
+
+    def say(self, words: str) -> None:
+        """Say it, or with an empty text that nothing is wrong."""
+        self._text.setText(words)
+        self._text.setVisible(bool(words))
+        self.setVisible(bool(words))
+
+
 class Field(QWidget):
     """Base of all fields.
 
@@ -51,16 +78,7 @@ class Field(QWidget):
         self.label = QLabel(caption, self)
         self.label.setProperty("kind", "caption")
         self._note = small_label(self)
-        self._wrong_text = small_label(self)
-        self._wrong_text.setProperty("kind", "wrong")
-        self._wrong = QWidget(self)
-        row = QHBoxLayout(self._wrong)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(6)
-        mark = StatusMark(theme, "exclamation", "failed", 12, self._wrong)
-        row.addWidget(mark, 0, Qt.AlignmentFlag.AlignTop)
-        row.addWidget(self._wrong_text, 1)
-        self._wrong.hide()
+        self._wrong = WrongLine(theme, self)
         self.box = QVBoxLayout(self)
         self.box.setContentsMargins(0, 0, 0, 0)
         self.box.setSpacing(4)
@@ -74,7 +92,7 @@ class Field(QWidget):
     @property
     def wrong(self) -> str:
         """What is wrong with what is entered; empty if nothing is."""
-        return self._wrong_text.text()
+        return self._wrong.words
 
     def set_note(self, words: str) -> None:
         """Say below the control what it means."""
@@ -85,9 +103,7 @@ class Field(QWidget):
     def say_wrong(self, words: str) -> None:
         """Say what is wrong with what is entered, or with an empty text that nothing is."""
         if words != self.wrong:
-            self._wrong_text.setText(words)
-            self._wrong_text.setVisible(bool(words))
-            self._wrong.setVisible(bool(words))
+            self._wrong.say(words)
             self.mark()
 
     def show_problem(self, words: str) -> None:

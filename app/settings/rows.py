@@ -15,8 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.inspector.controls import mark_wrong
-from app.inspector.field import small_label
-from app.theme.status_mark import StatusMark
+from app.inspector.field import WrongLine, small_label
 from app.theme.theme import Theme
 
 CONTROL_WIDTH = 320
@@ -92,19 +91,7 @@ class Row(QWidget):
         self.control_box = QHBoxLayout(self.right)
         self.control_box.setContentsMargins(0, 0, 0, 0)
         self.control_box.setSpacing(8)
-        self._wrong = QWidget(self)
-        self._wrong_text = small_label(self._wrong)
-        self._wrong_text.setProperty("kind", "wrong")
-        told = QHBoxLayout(self._wrong)
-        told.setContentsMargins(0, 2, 0, 0)
-        told.setSpacing(6)
-        told.addWidget(
-            StatusMark(theme, "exclamation", "failed", 12, self._wrong),
-            0,
-            Qt.AlignmentFlag.AlignTop,
-        )
-        told.addWidget(self._wrong_text, 1)
-        self._wrong.hide()
+        self._wrong = WrongLine(theme, self)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(_SIDE, 11, _SIDE, 11)
         outer.setSpacing(4)
@@ -134,7 +121,7 @@ class Row(QWidget):
     @property
     def wrong(self) -> str:
         """What is wrong with what is entered; empty if nothing is."""
-        return self._wrong_text.text()
+        return self._wrong.words
 
     def set_note(self, words: str) -> None:
         """Say below the caption what it means."""
@@ -145,9 +132,7 @@ class Row(QWidget):
     def say_wrong(self, words: str) -> None:
         """Say what is wrong with what is entered, or with an empty text that nothing is."""
         if words != self.wrong:
-            self._wrong_text.setText(words)
-            self._wrong_text.setVisible(bool(words))
-            self._wrong.setVisible(bool(words))
+            self._wrong.say(words)
             for control in self._stops:
                 mark_wrong(control, bool(words))
             self._describe()
