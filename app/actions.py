@@ -29,6 +29,7 @@ class ActionSpec(NamedTuple):
 
 ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("new", "New Workflow", ("Ctrl+N",), "File"),
+    ActionSpec("new_chat", "New Chat", ("Ctrl+Alt+N",), "File"),
     ActionSpec("open", "Open Workflow…", ("Ctrl+O",), "File"),
     ActionSpec("save", "Save", ("Ctrl+S",), "File"),
     ActionSpec("save_as", "Save As…", ("Ctrl+Shift+S",), "File"),

@@ -63,7 +63,11 @@ class Common(QObject):
 
     def running(self, among: Iterable[OpenWorkflow] | None = None) -> list[str]:
         """The names of workflows with a run under way, of these tabs or of all runs there are."""
-        sessions = [session for session in self.runs.sessions if session.is_active]
+        sessions = [
+            session
+            for session in self.runs.sessions
+            if session.is_active and not session.is_resting
+        ]
         if among is not None:
             paths = {each.document.path for each in among}
             sessions = [session for session in sessions if session.path in paths]

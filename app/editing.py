@@ -17,6 +17,7 @@ from app.canvas.inline_editor import InlineEditor
 from app.canvas.note_item import COLORS
 from app.kit.choice_popup import Choice, ChoicePopup
 from app.main_window import MainWindow
+from orchestration.chats.chat_files import is_chat_file
 
 if TYPE_CHECKING:
     from app.canvas.document import WorkflowDocument
@@ -73,6 +74,8 @@ class Editing(QObject):
 
     def add(self, key: str) -> None:
         """Add a node in the middle of what is seen; `key` is that of an entry of the picker."""
+        if is_chat_file(self._document.path):
+            return  # a chat has one agent
         if self._document.workflow is not None:
             self._wanted_at, self._anchor = self._middle(), ("", "")
             self._add_picked(key)
@@ -318,11 +321,11 @@ class Editing(QObject):
         elif found.kind in ("note", "note_handle"):
             wanted = ("delete",)
             write = menu.addAction("Write…")
-            write.triggered.connect(partial(_ignoring_check, self.inline.write_note, found.id))
+            write.triggered.connect(partial(_ignoring_check, partial(self.inline.write_note, found.id)))
             colors = menu.addMenu("Color")
             for color, name in _COLOR_NAMES.items():
                 entry = colors.addAction(name)
-                entry.triggered.connect(partial(_ignoring_check, self._color_notes, color))
+                entry.triggered.connect(partial(_ignoring_check, partial(self._color_notes, color)))
         elif found.kind in ("edge", "edge_end"):
             wanted = ("delete",)
         else:
@@ -377,6 +380,6 @@ def _templates() -> tuple[NodeTemplate, ...]:
     return builtin_templates()
 
 
-def _ignoring_check(handler: Callable[..., object], *arguments: object) -> None:
-    """Qt adds the check mark of the action at the end."""
-    handler(*arguments[:-1])
+def _ignoring_check(handler: Callable[[], object], *_: object) -> None:
+    """Qt may add the check mark of the action at the end."""
+    handler()

@@ -22,9 +22,11 @@ from app.canvas.scene import WorkflowScene
 from app.canvas.view import CanvasView
 from app.desk import Desk
 from app.desks import Desks
+from app.kit.visible import visible
 from app.kit.window_state import WindowState
 from app.rooms import INSPECTOR_WIDTH, TOP_HEIGHT, Rooms, put_into
 from app.theme.theme import Theme
+from orchestration.chats.chat_files import is_chat_file
 
 if TYPE_CHECKING:
     from app.actions import Actions
@@ -90,6 +92,7 @@ class MainWindow(QMainWindow):
         self.is_painted = False
         self._waits = 0
         self._is_furnished = False
+        self._is_chat = False
         self._sidebar_wanted = state.flag("sidebar", True)
         self._dock_folded = state.flag("dock_folded", False)
         self._inspector_wanted = state.flag("inspector", False)
@@ -262,9 +265,14 @@ class MainWindow(QMainWindow):
 
     def _show_title(self) -> None:
         document = self.document
-        name = document.graph.name or (document.path.stem if document.path else "")
-        file = document.path.name if document.path else ""
-        title = f"{name} ({file}) - OpenFlow" if file else "OpenFlow"
+        name = visible(document.graph.name or (document.path.stem if document.path else ""))
+        is_chat = is_chat_file(document.path)
+        if is_chat != self._is_chat:
+            self._is_chat = is_chat
+            self._toggle_canvas()
+            self._fold_dock(self._dock_folded)
+        file = visible(document.path.name) if document.path and not is_chat else ""
+        title = f"{name} ({file or 'chat'}) - OpenFlow" if document.path else "OpenFlow"
         self.setWindowTitle(f"({self._waits}) {title}" if self._waits else title)
         self.top_bar.show_document(name or "No workflow", file)
         self.top_bar.file.full_tip = str(document.path) if document.path else ""
@@ -311,6 +319,7 @@ class MainWindow(QMainWindow):
 
     def _fold_dock(self, is_folded: bool) -> None:
         self._dock_folded = is_folded
+        is_folded = is_folded and not self._is_chat  # a chat has nothing else
         self._columns.fold_below(is_folded)
         if self._is_furnished:
             self.dock.set_folded(is_folded)
@@ -337,7 +346,7 @@ class MainWindow(QMainWindow):
             self.canvas.setFocus()
 
     def _toggle_canvas(self) -> None:
-        alone = self.actions_["focus_chat"].isChecked()
+        alone = self._is_chat or self.actions_["focus_chat"].isChecked()
         if alone:
             self._unfold_dock()
         self.desks.setVisible(not alone)

@@ -13,6 +13,7 @@ from app.canvas.run_overlay import RunOverlay
 from app.chat.addressing import IDLE_FACTS, address_for
 from app.chat.composer import Address
 from app.chat.transcript_model import TranscriptModel
+from app.chats.chat_address import chat_address
 from app.common import Common
 from app.first_window import EXAMPLE
 from app.kit.formats import duration_text, plural, usage_texts
@@ -21,6 +22,7 @@ from app.open_workflow import OpenWorkflow, ReadyState
 from app.run_session import RunSession, ShownRun
 from app.sidebar import WorkflowEntry
 from app.theme.statuses import WORKING
+from orchestration.chats.chat_files import NODE_ID, is_chat_file
 from orchestration.runs.view_values import RunStatus
 
 _MOST_NAMED = 3
@@ -80,20 +82,23 @@ class Presenter(QObject):
         self._overlay.look_at(self._window.scene)
         self._overlay.show_view(view, session.moment if session is not None else None)
         self._window.dock.trace.follow(view.trace if view is not None else ())
-        self._window.top_bar.show_running(active)
         replays = session is not None and session.is_replay
         can_run = (
             self.ready.state == "ready" and not active and not self.is_starting and not replays
         )
+        is_chat = is_chat_file(self._window.document.path)
+        answering = is_chat and session is not None and bool(session.activity())
         self._window.actions_.enable(
             {
-                "run": can_run,
-                "stop": active,
+                "run": can_run and not is_chat,
+                "stop": active and (answering or not is_chat),
                 "continue": view is not None
+                and not is_chat
                 and not active
                 and view.status in (RunStatus.STOPPED, RunStatus.FAILED),
             }
         )
+        self._window.top_bar.show_running(active and (answering or not is_chat))
         self._show_run_tip(can_run)
         self._window.top_bar.chip.show_state(*self.ready)
         self._window.top_bar.show_save_state(*self._front().saving.state)
@@ -110,6 +115,12 @@ class Presenter(QObject):
         """Say whom the composer speaks to."""
         facts = self.session.facts() if self.session is not None else IDLE_FACTS
         is_ready = self.ready.state == "ready" and not self.is_starting
+        why_not = "Starting…" if self.is_starting else self.ready.sentence
+        if is_chat_file(self._window.document.path):
+            address = chat_address(facts, is_ready=is_ready, why_not=why_not)
+            if address != self._chat.composer.address:
+                self._chat.composer.show_address(address)
+            return
         if self.session is not None and self.session.is_replay:
             self._chat.composer.show_address(_REPLAYING)
             return
@@ -117,7 +128,7 @@ class Presenter(QObject):
             facts,
             self._window.scene.chosen_node(),
             is_ready=is_ready,
-            why_not="Starting…" if self.is_starting else self.ready.sentence,
+            why_not=why_not,
         )
         if address != self._chat.composer.address:
             self._chat.composer.show_address(address)
@@ -157,12 +168,17 @@ class Presenter(QObject):
         if text and used.tokens_out is not None:
             tokens = (used.tokens_in or 0) + used.tokens_out
             text += f" · {' · '.join(usage_texts(tokens, used.cost))} so far"
-        if text and self._window.document.workflow is not session.workflow:
+        is_edited = self._window.document.workflow is not session.workflow
+        if text and is_edited and not is_chat_file(self._window.document.path):
             text += " · edits count from the next run on"
         self._chat.show_activity(text)
 
     def _show_sidebar(self, sessions: Sequence[RunSession]) -> None:
-        status = {each.path: str(each.view.status) for each in sessions if each.path is not None}
+        status = {
+            each.path: str(each.view.status)
+            for each in sessions
+            if each.path is not None and not each.is_resting
+        }
         known = dict(example_workflows())
         for path, name in self._window.state.recent():
             known[path] = name or known.get(path, path.stem)
@@ -190,6 +206,12 @@ class Presenter(QObject):
             self._chat.show_empty_text(
                 "Open a workflow",
                 "Drop a workflow file on the window, or choose Open Workflow in the sidebar.",
+            )
+        elif is_chat_file(document.path) and self.ready.state == "ready":
+            agent = document.label(NODE_ID)
+            self._chat.show_empty_text(
+                "What can I help with?" if agent == "Assistant" else f"Talk with {agent}",
+                "Write below and press Enter. It is kept, and goes on where you leave it.",
             )
         elif chosen and self._shown_model is not None and self._shown_model.rows:
             self._chat.show_empty_text(

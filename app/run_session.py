@@ -14,6 +14,7 @@ from app.waiting_list import WaitingEntry
 from engine.graph.workflow import Workflow
 from engine.vocabulary.spending import RUN
 from orchestration.backend import Backend
+from orchestration.chats.chat_files import is_chat_id
 from orchestration.runs.pauses import caller_of
 from orchestration.runs.run_view import RunView
 from orchestration.runs.view_values import RunStatus
@@ -51,6 +52,19 @@ class ShownRun(QObject):
         """Whether the run can still go on by itself or with a person's help."""
         return not self.is_replay and self.view.ended_as not in _OVER
 
+    @property
+    def is_resting(self) -> bool:
+        """Whether it is a chat in which it is the person's turn, which nobody has to be told."""
+        view = self.view
+        waiting = view.pending_inputs.values()
+        others = view.pending_approvals or view.uncertain_calls or view.retryables
+        return (
+            is_chat_id(self.workflow.id)
+            and bool(waiting)
+            and not others
+            and all(each.structured_input is None and each.budget is None for each in waiting)
+        )
+
     def close(self) -> None:
         """Follow the run no longer."""
 
@@ -59,7 +73,7 @@ class ShownRun(QObject):
         view = self.view
         return RunFacts(
             is_active=self.is_active,
-            waiting={key: pending.label for key, pending in view.pending_inputs.items()},
+            waiting=self._listening(),
             failed={key: retryable.label for key, retryable in view.retryables.items()},
             talking={key: view.labels[key] for key in self._talking()},
             undecided=len(view.pending_approvals) + len(view.uncertain_calls),
@@ -68,7 +82,7 @@ class ShownRun(QObject):
 
     def waiting(self) -> list[WaitingEntry]:
         """What waits for the person in this run."""
-        if not self.is_active:
+        if not self.is_active or self.is_resting:
             return []
         view, name = self.view, self.workflow.name
         entries: list[WaitingEntry] = []
@@ -124,6 +138,16 @@ class ShownRun(QObject):
         """The ids of the nodes at work."""
         return [key for key, status in self.view.status_by_node.items() if status.is_busy]
 
+    def _listening(self) -> dict[str, str]:
+        """Nodes that wait for a text; of those behind one limit of the run only the first."""
+        found: dict[str, str] = {}
+        asked: set[str] = set()
+        for key, pending in self.view.pending_inputs.items():
+            if not pending.pause_id or pending.pause_id not in asked:
+                found[key] = pending.label
+            asked.add(pending.pause_id)
+        return found
+
     def _talking(self) -> list[str]:
         """Nodes at work that take messages meanwhile."""
         talking = []
@@ -142,7 +166,7 @@ class RunSession(ShownRun):
         self, backend: Backend, run_id: str, path: Path | None, workflow: Workflow, parent: QObject
     ) -> None:
         super().__init__(run_id, path, workflow, backend.view(run_id), parent)
-        self._feed = TranscriptFeed(self.model, self.view)
+        self._feed = TranscriptFeed(self.model, self.view, is_talk=is_chat_id(workflow.id))
         # In one step with the view, so that nothing is told twice or not at all.
         self._bridge = RunBridge(backend.subscribe(run_id), self)
         self._feed.catch_up()

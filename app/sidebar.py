@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Sidebar", "WorkflowEntry"]
 
-_ADDING = ("new", "import", "add_project", "new_agent")
+_ADDING = ("new", "new_chat", "import", "add_project", "new_agent")
 
 
 class Sidebar(QFrame):

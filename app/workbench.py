@@ -10,6 +10,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject
 
+from app.chats.chatter import Chatter
 from app.command_palette import CommandPalette
 from app.common import Common
 from app.editing import Editing
@@ -67,6 +68,8 @@ class Workbench(QObject):
         self.historian = Historian(window, common, self._do, self.opening, self._show_run)
         self.lookups = Lookups(window, self._do)
         self.panes = Panes(window, self._presenter, self._backend, self._do)
+        self.chatter = Chatter(window, common, self.opening, self._presenter, self._do)
+        self.chatter.changed.connect(self.librarian.refresh)
         self.tabs = Tabs(window, common, self.opening, self._do)
         self.steering.may_tell = self._is_first
         self._connect()
@@ -167,6 +170,7 @@ class Workbench(QObject):
 
     def _on_wish(self, action_id: str) -> None:
         parts = (
+            self.chatter,
             self.tabs,
             self.editing,
             self.saving,
@@ -224,6 +228,8 @@ class Workbench(QObject):
         self._refresh()
 
     def _start(self, text: str) -> None:
+        if self.chatter.takes(text):
+            return
         if self._window.actions_["run"].isEnabled():
             work = self._front()
             work.is_starting = True

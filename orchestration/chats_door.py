@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from engine.vocabulary.errors import InteractionError
-from orchestration.chats.chat_files import ID_PREFIX, SUFFIX, chats_folder
+from orchestration.chats.chat_files import ID_PREFIX, NODE_ID, SUFFIX, chats_folder
 from orchestration.errors import UserError
 from orchestration.runs.requests import NO_OVERRIDES, RunOverrides, RunRequest
 from orchestration.runs.stored import RunQuery, StoredRun
@@ -54,7 +54,7 @@ class ChatsDoor(SteeringDoor):
 
     async def patch_chat(self, chat: Workflow) -> None:
         """Let the run of a chat do as the chat says from its next model call on, if it is on."""
-        from orchestration.chats.chat_shape import NODE_ID, patch_to
+        from orchestration.chats.chat_shape import patch_to
 
         run_id = self._runs.active_run(chat.id)
         if run_id is not None:
@@ -77,7 +77,7 @@ class ChatsDoor(SteeringDoor):
             UserError: it cannot be taken up.
             InteractionError: it takes no message now, as while a tool call waits for a decision.
         """
-        from orchestration.chats.chat_shape import NODE_ID, folder_of
+        from orchestration.chats.chat_shape import folder_of
 
         run_id = self._runs.active_run(chat.id)
         if run_id is None:
@@ -97,8 +97,6 @@ class ChatsDoor(SteeringDoor):
 
     async def _resume_at_work(self, chat: Workflow, run_id: str, text: str) -> None:
         """Go on with an answer that was cut off; what is said now comes after it."""
-        from orchestration.chats.chat_shape import NODE_ID
-
         await self.take_up_chat(chat, run_id)
         await asyncio.sleep(0)  # it begins at the next turn of the event loop
         await self._runs.get(run_id).send_message(NODE_ID, text)

@@ -26,15 +26,22 @@ _ROLES = {"user": USER, "assistant": ASSISTANT, "thinking": THINKING, "system": 
 class TranscriptFeed:
     """Turns events into rows; where events leave something open, the run's view decides.
 
-    A feed that is read only makes no cards: nothing can be asked of the run any more.
+    A feed that is read only makes no cards: nothing can be asked of the run any more. In a talk
+    that one message follows another needs no card.
     """
 
     def __init__(
-        self, model: TranscriptModel, view: RunView, *, is_read_only: bool = False
+        self,
+        model: TranscriptModel,
+        view: RunView,
+        *,
+        is_read_only: bool = False,
+        is_talk: bool = False,
     ) -> None:
         self._model = model
         self._view = view
         self._started_at = 0.0
+        self._is_talk = is_talk
         self._streams: dict[str, Row] = {}
         self._rows = RowMaker(model, view)
         self._calls = calls = CallRows(self._rows)
@@ -42,7 +49,7 @@ class TranscriptFeed:
         self._handlers: dict[type, Callable[[Any, float], None]] = {
             ev.ChatMessage: self._message,
             ev.ChatMessageDelta: self._delta,
-            ev.NodeAwaitingInput: cards.awaiting,
+            ev.NodeAwaitingInput: self._awaiting,
             ev.ToolCallProposed: self._proposed,
             ev.ToolApprovalRequested: cards.approval,
             ev.ToolApproved: cards.approved,
@@ -90,7 +97,7 @@ class TranscriptFeed:
             self._calls.show_todos(actor_id, self._now_of(actor_id))
         self._calls.catch_up()
         for pending in self._view.pending_inputs.values():
-            self._cards.question_row(pending.node_id, pending, self._now_of(pending.node_id))
+            self._question(pending.node_id, pending, self._now_of(pending.node_id))
         for request in self._view.pending_approvals.values():
             self._cards.approval_row(request, self._now_of(caller_of(request)))
         for call in self._view.uncertain_calls.values():
@@ -158,6 +165,18 @@ class TranscriptFeed:
         row.parts[0].seconds = max(0.0, time - row.time)
         self._model.settle(row, entry.content)
 
+    def _awaiting(self, event: ev.NodeAwaitingInput, time: float) -> None:
+        self._question(event.node_id, event, time)
+
+    def _question(self, node_id: str, pending: Any, time: float) -> None:
+        is_plain = pending.structured_input is None and pending.budget is None
+        if not (self._is_talk and is_plain):
+            self._cards.question_row(node_id, pending, time)
+            return
+        text, last = pending.question.strip(), self._rows.last(node_id)
+        if text and (last is None or last.kind != ASSISTANT or last.whole_text.strip() != text):
+            self._rows.add(ASSISTANT, node_id, time, text)
+
     def _proposed(self, event: ev.ToolCallProposed, time: float) -> None:
         self._calls.row(event.node_id, event.tool_call.id, time)
 
@@ -196,7 +215,7 @@ class TranscriptFeed:
 
     def _finished(self, event: ev.Finished, time: float) -> None:
         parts = [
-            "Workflow completed",
+            "The agent has ended this conversation" if self._is_talk else "Workflow completed",
             plural(len(event.report.outputs), "output"),
             duration_text(time - self._started_at),
         ]
@@ -217,4 +236,5 @@ class TranscriptFeed:
 
     def _ended(self, text: str, time: float) -> None:
         self._close_streams()
-        self._cards.ended(text, time)
+        if not self._is_talk:  # a chat goes on with the next message
+            self._cards.ended(text, time)

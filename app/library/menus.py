@@ -14,6 +14,7 @@ LINE: Offer = ("", "")
 _OF_SECTIONS: dict[str, tuple[Offer, ...]] = {
     "section:workflows": (("new", "New Workflow"), ("import", "Import Files…")),
     "section:projects": (("add_project", "Add Project Folder…"),),
+    "section:chats": (("new_chat", "New Chat"),),
     "section:agents": (("new_agent", "New Agent"), ("import", "Import Files…")),
 }
 
@@ -53,6 +54,8 @@ def offers(row: Row, projects: Sequence[tuple[str, str]]) -> tuple[Offer, ...]:
                 LINE,
                 ("delete", "Remove from the List"),
             )
+        case "chat":
+            return (("open", "Open"), ("rename", "Rename"), LINE, ("delete", "Delete"))
         case "example":
             return (("open", "Open"), ("duplicate", "Duplicate"), *copies)
         case "damaged":
@@ -70,6 +73,7 @@ def offers(row: Row, projects: Sequence[tuple[str, str]]) -> tuple[Offer, ...]:
         case "agent":
             return (
                 ("open", "Open"),
+                ("chat", "Chat with This Agent"),
                 ("add", "Add as Node"),
                 LINE,
                 ("rename", "Rename"),

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.kit.pens import solid_pen
+from app.kit.visible import visible
 from app.library.rows import RUN_MARKS, Row
 from app.theme.statuses import paint_mark
 from app.theme.theme import Theme
@@ -33,6 +34,7 @@ _ICONS = {
     "damaged": "workflow",
     "project": "open",
     "agent": "agent",
+    "chat": "chat",
     "template": "template",
 }
 _WRAPS = Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop
@@ -171,7 +173,7 @@ class RowPainter(QStyledItemDelegate):
         color = "text_second" if row.kind in ("damaged", "template") else "text"
         painter.setPen(solid_pen(tokens.color(color)))
         end = Qt.TextElideMode.ElideRight
-        name = painter.fontMetrics().elidedText(row.name, end, max(0, right - left))
+        name = painter.fontMetrics().elidedText(visible(row.name), end, max(0, right - left))
         where = QRect(left, rect.top(), right - left, rect.height())
         painter.drawText(where, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, name)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import resources
+from orchestration.chats.chat_files import is_chat_file
 
 if TYPE_CHECKING:
     from orchestration.library.entries import Catalogue, WorkflowFile
@@ -37,8 +38,8 @@ class Row(NamedTuple):
     """One row.
 
     `kind` is `section`, `workflow`, `outside` (a workflow file that is not kept in the library),
-    `example`, `damaged`, `project`, `agent`, `template` or `hint`. `key` is unique. `note` is said
-    in the tooltip.
+    `example`, `damaged`, `chat`, `project`, `agent`, `template` or `hint`. `key` is unique. `note`
+    is said in the tooltip.
     """
 
     kind: str
@@ -53,12 +54,12 @@ class Row(NamedTuple):
     @property
     def is_file(self) -> bool:
         """Whether it stands for a workflow file that can be opened."""
-        return self.kind in ("workflow", "outside", "example", "damaged")
+        return self.kind in ("workflow", "outside", "example", "damaged", "chat")
 
     @property
     def can_be_renamed(self) -> bool:
         """Whether a person may give it another name."""
-        return self.kind in ("workflow", "outside", "project", "agent")
+        return self.kind in ("workflow", "outside", "project", "agent", "chat")
 
     @property
     def spoken(self) -> str:
@@ -97,6 +98,7 @@ def tree(
     sections = (
         ("workflows", "Workflows", listing.workflows(), _NO_WORKFLOWS),
         ("projects", "Projects", listing.projects(), _NO_PROJECTS),
+        ("chats", "Chats", listing.chats(), _NO_CHATS),
         ("agents", "Agents", listing.agents(), _NO_AGENTS),
         ("examples", "Examples", listing.examples(), ""),
         ("templates", "Templates", listing.templates(), ""),
@@ -123,6 +125,7 @@ def flat(branches: Iterable[Branch]) -> Iterator[Row]:
 
 _NO_WORKFLOWS = "None yet. Ctrl+N makes one; or drop a workflow file here."
 _NO_PROJECTS = "Drop a folder here to keep workflows with the files they work on."
+_NO_CHATS = "Ctrl+Alt+N starts one: a talk with an agent, without a workflow."
 _NO_AGENTS = "Right-click a node and choose Save as Agent to use it in every workflow."
 
 
@@ -149,7 +152,8 @@ class _Listing:
         rows = [self._file(file, 1) for file in (catalogue.workflows if catalogue else ())]
         kept = {file.path for file in catalogue.files()} if catalogue else set()
         for path, entry in self._known.items():
-            if path not in kept and path.parent != EXAMPLES_FOLDER:
+            is_outside = path not in kept and path.parent != EXAMPLES_FOLDER
+            if is_outside and not is_chat_file(path):
                 note = f"{path}\nNot kept in the library"
                 rows.append(Row("outside", str(path), entry.name, note, path, "", entry.status, 1))
         rows.sort(key=lambda row: (row.kind == "damaged", row.name.casefold(), row.key))
@@ -177,6 +181,15 @@ class _Listing:
                 inside = (Branch(Row("hint", f"hint:{project.id}", words, depth=2)),)
             if fits or (files and inside):
                 yield Branch(row, inside)
+
+    def chats(self) -> Iterator[Branch]:
+        """Direct chats, the latest one first."""
+        for file in self._catalogue.chats if self._catalogue else ():
+            row = self._file(file, 1)
+            if row.kind == "workflow":
+                row = row._replace(kind="chat", note=row.name)
+            if self._fits(row):
+                yield Branch(row)
 
     def agents(self) -> Iterator[Branch]:
         """The saved agents."""

@@ -31,6 +31,7 @@ from engine.vocabulary.reconfiguration import patch_text
 from engine.vocabulary.spending import NO_LIMIT
 from engine.vocabulary.tools import ApprovalMode
 from orchestration.backend import Backend
+from orchestration.chats.chat_files import is_chat_id
 from orchestration.runs.steered import NodeSettings
 from orchestration.runs.view_values import NodeStatus
 
@@ -183,7 +184,8 @@ class RunControls(QObject):
 
     def _show(self, *_: object) -> None:
         session = self._presenter.session
-        state = None if session is None else self._state(session)
+        is_chat = session is not None and is_chat_id(session.workflow.id)
+        state = None if session is None or is_chat else self._state(session)
         self.bar.show_state(state)
         live = session is not None and session.is_active
         at_node = state is not None and bool(state.node_id)

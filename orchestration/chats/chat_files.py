@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 ID_PREFIX = "chat-"
+NODE_ID = "agent"
+"""The one node of a chat."""
 SUFFIX = ".workflow.json"
 _FOLDER = "chats"
 

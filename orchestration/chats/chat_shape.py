@@ -13,9 +13,9 @@ from engine.graph.node_config import AgentNodeConfig, LegacyHandoff, NodeToolCon
 from engine.graph.workflow import AGENT_KIND, Node, Position, Workflow
 from engine.vocabulary.inputs import RuntimePatch
 from engine.vocabulary.tools import ApprovalMode
+from orchestration.chats.chat_files import NODE_ID
 from orchestration.runs.steered import NodeSettings
 
-NODE_ID = "agent"
 NEW_CHAT = "New chat"
 TITLE_LENGTH = 60
 """Characters of a title, at most."""

@@ -22,10 +22,12 @@ from engine.vocabulary.recovery import UncertainChoice
 from engine.vocabulary.spending import NO_LIMIT, Allowance
 from engine.vocabulary.tools import ApprovalMode
 from orchestration.backend import Backend
+from orchestration.chats.chat_files import ID_PREFIX, SUFFIX, chats_folder
+from orchestration.chats.chat_shape import new_chat
 from orchestration.errors import EditNotUndone, RunNotFound, RunRefused
 from orchestration.library.library import Library
 from orchestration.runs.event_hub import EventHub, EventRecord, Subscription
-from orchestration.runs.requests import RunOverrides, RunRequest
+from orchestration.runs.requests import NO_OVERRIDES, RunOverrides, RunRequest
 from orchestration.runs.run_view import RunView
 from orchestration.runs.steered import NodeSettings, QueuedWord
 from orchestration.runs.stored import (
@@ -41,7 +43,7 @@ from orchestration.runs.stored import (
 from orchestration.settings.model import Settings
 from orchestration.settings.provider_choice import Readiness
 from orchestration.settings.readiness import ProviderStatus
-from orchestration.workflow_catalog import create_workflow, open_workflow
+from orchestration.workflow_catalog import create_workflow, open_workflow, save_workflow
 
 READY = Readiness(True, "ready with Test provider", "test")
 DEMO_READY = Readiness(True, "ready with Demo", "embedded", is_demo=True)
@@ -144,6 +146,26 @@ class FakeBackend:
         run_id = f"run-{len(self.live_runs) + 1}"
         self.live_runs[run_id] = FakeRun(run_id, request.workflow)
         return run_id
+
+    async def create_chat(self, agent_id: str = "") -> Path:
+        path = chats_folder(self.data_dir) / f"{ID_PREFIX}{len(self.calls)}{SUFFIX}"
+        save_workflow(new_chat(path.name.removesuffix(SUFFIX), None, 0), path)
+        self._called("create_chat", agent_id)
+        return path
+
+    async def chat_run(self, chat_id: str) -> StoredRun | None:
+        return None
+
+    async def say(
+        self, chat: Workflow, text: str, source: Path, overrides: RunOverrides = NO_OVERRIDES
+    ) -> str:
+        return await self.start_run(RunRequest(chat, text, overrides, source=source))
+
+    async def patch_chat(self, chat: Workflow) -> None:
+        self._called("patch_chat", chat.id)
+
+    def active_run(self, workflow_id: str) -> str | None:
+        return None
 
     def watch_settings(self, notice: Callable[[], None]) -> Callable[[], None]:
         self.setting_watchers.append(notice)

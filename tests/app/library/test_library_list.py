@@ -35,6 +35,7 @@ def test_an_empty_library_says_what_to_do(hand: LibraryHand, qt_loop: QtLoop) ->
         assert hand.names("section") == [
             "Workflows",
             "Projects",
+            "Chats",
             "Agents",
             "Examples",
             "Templates",
@@ -42,8 +43,9 @@ def test_an_empty_library_says_what_to_do(hand: LibraryHand, qt_loop: QtLoop) ->
         assert hand.names("outside") == ["Planning"]
         assert len(hand.names("example")) == len(examples())
         assert "Simple Agent" in hand.names("template")
-        projects, agents = hand.names("hint")
+        projects, chats, agents = hand.names("hint")
         assert "Drop a folder here" in projects
+        assert "Ctrl+Alt+N" in chats
         assert "Save as Agent" in agents
         await hand.driver.close()
 

@@ -13,7 +13,8 @@ from engine.vocabulary.messages import AssistantMessage, UserMessage
 from engine.vocabulary.requests import AgentRequest
 from engine.vocabulary.tools import ASK_QUESTION_TOOL, SUBMIT_TOOL, ApprovalMode
 from orchestration.backend import Backend
-from orchestration.chats.chat_shape import NODE_ID, with_agent, with_folder
+from orchestration.chats.chat_files import NODE_ID
+from orchestration.chats.chat_shape import with_agent, with_folder
 from orchestration.errors import UserError
 from orchestration.library.agent_shape import new_agent
 from orchestration.runs.requests import RunOverrides

@@ -1,0 +1,1 @@
+"""Direct chats in the window."""
