@@ -71,5 +71,6 @@ class Inspecting(QObject):
                 agents,
                 tuple(Skill(each.id, each.description or each.name) for each in skills),
                 backend.default_provider,
+                backend.settings.approval_mode,
             )
         )

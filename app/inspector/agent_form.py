@@ -11,11 +11,7 @@ from app.inspector.slots import Slot, slot
 from app.inspector.text_editor import ProseField
 from engine.vocabulary.tools import ApprovalMode
 
-APPROVAL_WORDS: dict[ApprovalMode | None, tuple[str, str]] = {
-    None: (
-        "Ask before writing (the default)",
-        "Reading runs by itself; each call that writes or runs a command waits for you.",
-    ),
+APPROVAL_WORDS: dict[ApprovalMode, tuple[str, str]] = {
     ApprovalMode.READ_ONLY: (
         "Read only",
         "Calls that write or run a command are refused.",
@@ -61,7 +57,6 @@ class AgentParts:
         self.template = ProseField(theme, "Template", form, least=5)
         self.schema = SchemaField(theme, "Fields of the output", form)
         self.approval = ChoiceField(theme, "Approval", form)
-        self.approval.set_choices([(mode, words) for mode, (words, _) in APPROVAL_WORDS.items()])
         self.structured = FlagField(theme, "Questions with options", form)
         self.free_text = FlagField(theme, "Questions with a free answer", form)
         self.task.set_note("Type / for skills.")
@@ -100,7 +95,14 @@ class AgentParts:
         self.task.set_skills(self._form.offers.skills)
         self.task.set_note("Type / for skills." if self._form.offers.skills else "")
         kinds = {agent.handoff.format for agent in agents}
-        modes = {agent.tools.approval_mode for agent in agents}
+        default = self._form.offers.approval_mode
+        modes = {agent.tools.approval_mode or default for agent in agents}
+        self.approval.set_choices(
+            [
+                (None, f"Inherited: {APPROVAL_WORDS[default][0]}, from the settings"),
+                *((mode, words) for mode, (words, _) in APPROVAL_WORDS.items()),
+            ]
+        )
         self.handoff.set_note(_HANDOFF_NOTES[kinds.pop()] if len(kinds) == 1 else "")
         self.approval.set_note(APPROVAL_WORDS[modes.pop()][1] if len(modes) == 1 else "")
         is_one = len(agents) == 1

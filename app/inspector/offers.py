@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from engine.vocabulary.tools import ApprovalMode
+
 if TYPE_CHECKING:
     from engine.graph.agents import CallableAgent
     from engine.graph.node_config import AgentNodeConfig
@@ -34,7 +36,7 @@ def _nobody(_: str) -> str | None:
 class Offers(NamedTuple):
     """What there is on this computer.
 
-    `default_provider` gives the provider's id for a model (empty: none is named), where neither
+    `approval_mode` is that of nodes which leave theirs open. `default_provider` gives the provider's id for a model (empty: none is named), where neither
     the node nor the workflow names a provider.
     """
 
@@ -42,6 +44,7 @@ class Offers(NamedTuple):
     agents: tuple[CallableAgent, ...] = ()
     skills: tuple[Skill, ...] = ()
     default_provider: Callable[[str], str | None] = _nobody
+    approval_mode: ApprovalMode = ApprovalMode.WRITE
 
     def provider(self, provider_id: str | None) -> ProviderStatus | None:
         """The provider with this id."""

@@ -73,7 +73,7 @@ class ProviderPage(Page):
         self._mark.show_mark(*state_mark(status))
         self.heading.setText(status.label)
         key = self.access.backend.key_state(status.id)
-        told = "Ready to answer." if status.ready else what_is_missing(status, key)
+        told = _readiness(status) if status.ready else what_is_missing(status, key)
         self.about.setText(told)
         self._default.setText("Default provider" if status.is_active else "Use as default")
         self._default.setEnabled(not status.is_active and status.is_possible)
@@ -203,3 +203,9 @@ class ProviderPage(Page):
     async def _look_where_keys_go(self) -> None:
         self._place_of_keys = await self.access.backend.key_place()
         self.refresh()
+
+
+def _readiness(status: ProviderStatus) -> str:
+    if status.is_demo:
+        return "Ready to answer."
+    return "Nothing is missing; a check tells whether it answers."

@@ -208,7 +208,7 @@ def about(access: Access, status: ProviderStatus) -> str:
     elif key.is_in_environment:
         parts.append(f"key from {key.variable}")
     elif not status.is_demo:
-        parts.append("no key needed")
+        parts.append("no key needed, but it has to be reachable")
     if status.is_own:
         parts.append(status.base_url)
     return "  ·  ".join(parts)

@@ -105,7 +105,7 @@ def test_a_key_that_is_entered_makes_its_provider_ready_and_is_never_shown(play:
         QTest.keyClick(page.key.line, Qt.Key.Key_Return)
         page.key.keep()
         await bench.settle()
-        assert page.about.text() == "Ready to answer."
+        assert page.about.text() == "Nothing is missing; a check tells whether it answers."
         assert page.key.line.text() == ""
         assert page.key.button.text() == "Replace"
         everything = " ".join(
