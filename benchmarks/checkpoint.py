@@ -5,9 +5,10 @@
 A checkpoint is what one message adds: a model's reply of about 1 KB. In each fresh process the
 contenders take turns, one checkpoint each, and the ratio of their medians is that process's result;
 the table shows the median over the processes. `in groups` is the cost of each of 300 checkpoints
-that come at once, until all are written, as the median of several such groups. The bare insert puts the finished JSON into a table
-of its own, with the same key, write-ahead log and settings. LangGraph is left out where it is not
-installed (`pip install langgraph-checkpoint-sqlite`). Exits with 1 if a target is missed.
+that come at once, until all are written, as the median of several such groups. The bare insert
+puts the finished JSON into a table of its own, with the same key, write-ahead log and settings.
+LangGraph is left out where it is not installed (`pip install langgraph-checkpoint-sqlite`). Exits
+with 1 if a target is missed.
 """
 
 from __future__ import annotations
