@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,22 @@ if TYPE_CHECKING:
     from app.terminal.panel import TerminalPanel
 
 Do = Callable[[Coroutine[Any, Any, None], str], None]
+
+_TRACE_SIZES, _FILES_SIZES = "trace_sizes", "files_sizes"
+
+
+def kept_sizes(words: str) -> tuple[int, int] | None:
+    """Two sizes in pixels that were kept as words; `None` where the words are none."""
+    first, _, second = words.partition(" ")
+    if not (first.isascii() and first.isdigit() and second.isascii() and second.isdigit()):
+        return None
+    sizes = int(first[:5]), int(second[:5])
+    return sizes if min(sizes) > 0 else None
+
+
+def size_words(sizes: Sequence[int]) -> str:
+    """Sizes to keep, such as `250 600`."""
+    return " ".join(map(str, sizes))
 
 
 class Panes(QObject):
@@ -45,6 +61,11 @@ class Panes(QObject):
         dock.trace.report_wanted.connect(self._on_report_wanted)
         dock.chat.intents.file_opened.connect(self.open_file)
         dock.tab_shown.connect(self._on_tab_shown)
+        trace, state = dock.trace, window.state
+        trace.shares = kept_sizes(state.text(_TRACE_SIZES)) or trace.shares
+        trace.split.splitterMoved.connect(
+            lambda: state.put(_TRACE_SIZES, size_words(trace.split.sizes()))
+        )
         window.wished.connect(self._on_wish)
         presenter.refreshed.connect(self._follow)
 
@@ -104,6 +125,9 @@ class Panes(QObject):
         window = self._window
         self.files = FilesPanel(window.theme, self._do, self.folder_now, window.dock)
         self.files.follow(self._run)
+        split, state = self.files.split, window.state
+        split.setSizes(kept_sizes(state.text(_FILES_SIZES)) or split.sizes())
+        split.splitterMoved.connect(lambda: state.put(_FILES_SIZES, size_words(split.sizes())))
         return self.files
 
     def _on_tab_shown(self, index: int) -> None:

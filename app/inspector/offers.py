@@ -36,8 +36,9 @@ def _nobody(_: str) -> str | None:
 class Offers(NamedTuple):
     """What there is on this computer.
 
-    `approval_mode` is that of nodes which leave theirs open. `default_provider` gives the provider's id for a model (empty: none is named), where neither
-    the node nor the workflow names a provider.
+    `approval_mode` is that of nodes which leave theirs open. `default_provider` gives the
+    provider's id for a model (empty: none is named), where neither the node nor the workflow names
+    a provider.
     """
 
     providers: tuple[ProviderStatus, ...] = ()

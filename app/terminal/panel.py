@@ -44,7 +44,7 @@ class TerminalPanel(QWidget):
         self._theme = theme
         self._do = do
         self._folder_now = folder_now
-        self._pixels = FONT_PIXELS
+        self._pixels = self._scaled = theme.scaled(FONT_PIXELS)
         self._is_closed = False
         self._was_shown = False
         self._is_opening = False
@@ -213,6 +213,10 @@ class TerminalPanel(QWidget):
         return page
 
     def _dress(self) -> None:
+        scaled = self._theme.scaled(FONT_PIXELS)
+        if scaled != self._scaled:  # the size of all texts was changed
+            self._scaled = scaled
+            self._on_zoomed(scaled)
         self._new.setIcon(self._theme.icons.icon("plus"))
         self._new.setIconSize(QSize(14, 14))
         for index in range(self.tabs.count()):

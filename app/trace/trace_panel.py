@@ -67,15 +67,18 @@ class TracePanel(QWidget):
         )
         self._empty.setProperty("kind", "second")
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._split = QSplitter(Qt.Orientation.Horizontal, self)
-        self._split.setHandleWidth(1)
-        self._split.setChildrenCollapsible(False)
-        self._split.addWidget(self.timeline)
-        self._split.addWidget(self.details)
-        self._split.setStretchFactor(0, 3)
-        self._split.setStretchFactor(1, 2)
+        self.shares = (66, 34)
+        """How the room is shared between timeline and details."""
+        self.split = QSplitter(Qt.Orientation.Horizontal, self)
+        self.split.splitterMoved.connect(self._on_split)
+        self.split.setHandleWidth(1)
+        self.split.setChildrenCollapsible(False)
+        self.split.addWidget(self.timeline)
+        self.split.addWidget(self.details)
+        self.split.setStretchFactor(0, 3)
+        self.split.setStretchFactor(1, 2)
         self._stack = QStackedWidget(self)
-        for page in (self._empty, self._split, self.list):
+        for page in (self._empty, self.split, self.list):
             self._stack.addWidget(page)
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
@@ -150,8 +153,12 @@ class TracePanel(QWidget):
         first = extent(run.view.spans, self.timeline.now)[0]
         self.details.show_span(span, run.view, self.timeline.now, first)
         if was_hidden:
-            width = self._split.width()
-            self._split.setSizes([round(width * 0.66), round(width * 0.34)])
+            whole = sum(self.shares)
+            self.split.setSizes([self.split.width() * share // whole for share in self.shares])
+
+    def _on_split(self) -> None:
+        first, second = self.split.sizes()
+        self.shares = (first, second)
 
     def _to_chat(self, span: Span) -> None:
         if span.owner:

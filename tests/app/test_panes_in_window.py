@@ -48,9 +48,12 @@ def test_a_bar_is_walked_to_and_shown_in_the_chat(driver: WindowDriver, qt_loop:
         await driver.settle()
         timeline, details = dock.trace.timeline, dock.trace.details
 
-        assert [row.span.label for row in timeline.rows] == ["Clarify idea", "Turn 1", "bash"]
+        labels = ["Clarify idea", "Turn 1", "bash", "Turn 2"]
+        assert [row.span.label for row in timeline.rows] == labels
         timeline.setFocus()
         driver.press(Qt.Key.Key_End, timeline)
+        assert "Running" in timeline.accessibleDescription()
+        driver.press(Qt.Key.Key_Up, timeline)
         await driver.settle()
         assert details.title.text() == "Run Command"
         assert details.given.text.toPlainText() == "command: make"
@@ -58,7 +61,7 @@ def test_a_bar_is_walked_to_and_shown_in_the_chat(driver: WindowDriver, qt_loop:
         assert driver.window.scene.chosen_node() == "idea"
         driver.press(Qt.Key.Key_Left, timeline)
         driver.press(Qt.Key.Key_Left, timeline)
-        assert len(timeline.rows) == 2
+        assert len(timeline.rows) == 3
 
         driver.press(Qt.Key.Key_Return, timeline)
         await driver.settle()
