@@ -321,7 +321,9 @@ class Editing(QObject):
         elif found.kind in ("note", "note_handle"):
             wanted = ("delete",)
             write = menu.addAction("Write…")
-            write.triggered.connect(partial(_ignoring_check, partial(self.inline.write_note, found.id)))
+            write.triggered.connect(
+                partial(_ignoring_check, partial(self.inline.write_note, found.id))
+            )
             colors = menu.addMenu("Color")
             for color, name in _COLOR_NAMES.items():
                 entry = colors.addAction(name)

@@ -24,7 +24,7 @@ from orchestration.chats.chat_shape import (
     with_folder,
 )
 
-TEXTS = st.text(st.characters(exclude_categories=("Cs",)), max_size=90)
+TEXTS = st.text(st.characters(codec="utf-8"), max_size=90)
 
 
 @given(

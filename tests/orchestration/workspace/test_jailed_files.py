@@ -11,11 +11,13 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from orchestration.workspace import jailed_files
+from orchestration.workspace.file_lock import is_at
 from orchestration.workspace.jailed_files import ChangedMeanwhile, NotAFile
 from orchestration.workspace.paths import PathRefused, Workspace
 
@@ -150,21 +152,22 @@ def test_what_others_write_at_the_last_moment_stays(
 ) -> None:
     path = jail.resolve("src/a")
     path.write_bytes(b"old")
-    look = jailed_files.is_at
 
     def meanwhile(folder: int | None, at: Path, status: os.stat_result) -> bool:
         path.unlink()
         if now is not None:
             path.write_bytes(now)
             os.utime(path, ns=(1, 1))
-        return look(folder, at, status)
+        return is_at(folder, at, status)
 
     monkeypatch.setattr(jailed_files, "is_at", meanwhile)
+    change = (
+        partial(jailed_files.remove, jail, path, b"old")
+        if removes
+        else partial(jailed_files.replace, jail, path, b"ours", b"old")
+    )
     with pytest.raises(ChangedMeanwhile) as caught:
-        if removes:
-            jailed_files.remove(jail, path, b"old")
-        else:
-            jailed_files.replace(jail, path, b"ours", b"old")
+        change()
     assert caught.value.data == now
     assert left_in(jail.root) == (["src"] if now is None else ["src", "src/a"])
 
