@@ -29,9 +29,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _windows_go_with_their_test(qapp: QApplication) -> Iterator[None]:
     """Take down what a test has left on screen: a new style is laid over every widget there is.
 
-    Light or dark is the application's as well: the next test begins with that of the system.
+    Colours are the application's as well: the next test begins with those of the system.
     """
     before = set(qapp.topLevelWidgets())
+    colors = qapp.palette()
     yield
     for widget in qapp.topLevelWidgets():
         if widget not in before:
@@ -39,6 +40,7 @@ def _windows_go_with_their_test(qapp: QApplication) -> Iterator[None]:
             widget.deleteLater()
     qapp.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
     qapp.styleHints().setColorScheme(Qt.ColorScheme.Unknown)
+    qapp.setPalette(colors)
 
 
 @pytest.fixture

@@ -118,7 +118,8 @@ def test_two_programs_put_the_file_aside_without_loss(tmp_path: Path) -> None:
     try:
         for log in both:
             log.set_level("info", 1)
-        for number in range(300):
+        # Together more than one file takes, and less than is kept: nothing may be gone.
+        for number in range(80):
             OURS.info("%d %s", number, "x" * 5_000)
         for log in both:
             log.flush_now()
@@ -127,8 +128,7 @@ def test_two_programs_put_the_file_aside_without_loss(tmp_path: Path) -> None:
         assert both[0].size() <= MEGABYTE
         lines = both[0].before.read_text().splitlines() + file.read_text().splitlines()
         told = [int(json.loads(line)["text"].split()[0]) for line in lines]
-        assert len(lines) > 90
-        assert sorted(told).count(299) == 2
+        assert sorted(told) == sorted([*range(80), *range(80)])
     finally:
         for log in both:
             log.close()

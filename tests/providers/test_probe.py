@@ -118,7 +118,7 @@ def test_a_host_that_does_not_exist_is_said() -> None:
 
 
 def test_silence_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("providers.openai_client.MODELS_TIMEOUT_S", 0.2)
+    monkeypatch.setattr("providers.sdk_client.MODELS_TIMEOUT_S", 0.2)
     assert "timeout" in asked(Answer((Hang(),))).sentence
 
 
