@@ -21,7 +21,7 @@ from orchestration.settings.checking import BadSetting
 from orchestration.settings.facts import Finding
 from tests.support.engine_driver import workflow
 from tests.support.graphs import agent_node, graph
-from tests.support.loopback import Answer, Asked, Gate, LoopbackServer, json_answer
+from tests.support.loopback import Answer, Asked, Hang, LoopbackServer, json_answer
 from tests.support.preparation_desk import Desk
 
 KEY = "sk-of-1234567890abcdef"
@@ -148,7 +148,7 @@ def test_a_check_that_is_cancelled_keeps_nothing(data_dir: Path) -> None:
         if request.method == "GET":
             return able(request)
         asked.set()
-        return Answer((Gate(),), headers={"content-type": "text/event-stream"})
+        return Answer((Hang(),), headers={"content-type": "text/event-stream"})
 
     async def story(backend: Backend) -> None:
         with LoopbackServer(answer_with=hanging) as server:

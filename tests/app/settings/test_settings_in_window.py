@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.settings.provider_page import ProviderPage
-from tests.support.loopback import Answer, Asked, Gate, LoopbackServer, json_answer
+from tests.support.loopback import Answer, Asked, Hang, LoopbackServer, json_answer
 from tests.support.qt_loop import QtLoop, until
 from tests.support.settings_bench import opened, type_into
 from tests.support.window_driver import WindowDriver
@@ -92,7 +92,7 @@ def test_the_window_closes_while_a_check_hangs(real: WindowDriver, qt_loop: QtLo
     def hanging(asked: Asked) -> Answer:
         if asked.method == "GET":
             return json_answer({"data": [{"id": "m"}]})
-        return Answer((Gate(),), headers={"content-type": "text/event-stream"})
+        return Answer((Hang(),), headers={"content-type": "text/event-stream"})
 
     async def story() -> None:
         with LoopbackServer(answer_with=hanging) as server:

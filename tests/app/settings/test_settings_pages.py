@@ -18,7 +18,7 @@ from app.settings.index import ENTRIES, PAGES
 from app.settings.provider_page import ProviderPage
 from app.settings.providers_page import ProvidersPage
 from app.settings.tools_page import ToolsPage
-from tests.support.loopback import Answer, Asked, Gate, LoopbackServer, json_answer
+from tests.support.loopback import Answer, Asked, Hang, LoopbackServer, json_answer
 from tests.support.qt_loop import QtLoop, until
 from tests.support.settings_bench import SettingsBench, opened, type_into
 
@@ -178,7 +178,7 @@ def test_a_check_that_hangs_is_cancelled_also_by_leaving(play: Play) -> None:
         def hanging(asked: Asked) -> Answer:
             if asked.method == "GET":
                 return able(asked)
-            return Answer((Gate(),), headers={"content-type": "text/event-stream"})
+            return Answer((Hang(),), headers={"content-type": "text/event-stream"})
 
         with LoopbackServer(answer_with=hanging) as server:
             name = await bench.backend.add_endpoint("Lab", f"{server.url}/v1")
