@@ -65,9 +65,15 @@ class HistoryDoor(SettingsDoor):
             self._opened_keeper = RunKeeper(self._all, self._maker)
         return self._opened_keeper
 
+    async def _opened(self) -> RunKeeper:
+        """Who keeps the runs, without holding up the event loop when it is first asked for."""
+        if self._opened_keeper is None:
+            await asyncio.to_thread(_import_storage)
+        return self._keeper
+
     async def runs(self, query: RunQuery = EVERY_RUN) -> tuple[StoredRun, ...]:
         """Stored runs, the latest change first."""
-        return tuple(await self._keeper.store.list_runs(query))
+        return tuple(await (await self._opened()).store.list_runs(query))
 
     async def interrupted_runs(self) -> tuple[StoredRun, ...]:
         """Runs whose process ended in the middle of them, the latest first."""
@@ -100,7 +106,7 @@ class HistoryDoor(SettingsDoor):
         if known is not None:
             await self._go_on(known, node_id, message, overrides)
             return run_id
-        summary = await self._keeper.summary(run_id)
+        summary = await (await self._opened()).summary(run_id)
         with self._runs.starting(summary.workflow_id, summary.workflow_name):
             await self._take_up(run_id, node_id, message, overrides)
         return run_id
@@ -122,20 +128,28 @@ class HistoryDoor(SettingsDoor):
         Raises:
             FolderBusy: the run does not wait, or who has the folder is at work.
         """
-        await self._keeper.turns.give_way(run_id)
+        await (await self._opened()).turns.give_way(run_id)
 
     async def replay(self, run_id: str, until: int | None = None) -> RunView:
         """A run as it looked after event number `until`, or after its last; read only."""
-        return await self._keeper.replay(run_id, until)
+        return await (await self._opened()).replay(run_id, until)
 
     async def recorded_workflow(self, run_id: str, today: Workflow | None) -> Workflow | None:
         """The workflow that a run was made with, `None` if `today` is the same one."""
-        return await self._keeper.recorded_workflow(run_id, today)
+        return await (await self._opened()).recorded_workflow(run_id, today)
 
     async def stored_events(self, run_id: str, until: int | None = None) -> tuple[EventRecord, ...]:
         """What a run told, up to and with event number `until`."""
-        parts = await self._keeper.store.events(run_id, until)
+        parts = await (await self._opened()).store.events(run_id, until)
         return tuple([record for part in parts for record in part.records])
+
+    async def turns(self, run_id: str) -> tuple[str, ...]:
+        """The node whose turn it was, for each turn of a run in order; what a fork counts by."""
+        keeper = await self._opened()
+        from orchestration.storage.forking import turns_of
+
+        recorded = await keeper.store.load(run_id)
+        return tuple([turn.node_id for turn in turns_of(recorded.inputs)])
 
     async def fork_run(
         self,
@@ -160,21 +174,23 @@ class HistoryDoor(SettingsDoor):
         Raises:
             UserError: there is no such node or turn, or the changes do not fit it.
         """
+        keeper = await self._opened()
         from orchestration.run_forks import ForkPoint, fork
 
         point = ForkPoint(node_id, turn, seq)
-        new_id = await fork(self._keeper, run_id, point, changes, self._maker.tools_for)
+        new_id = await fork(keeper, run_id, point, changes, self._maker.tools_for)
         return await self.resume_run(new_id, overrides=overrides)
 
     async def compare_runs(self, a: str, b: str) -> RunComparison:
         """Two runs side by side: outputs, time and tokens."""
+        keeper = await self._opened()
         from orchestration.run_comparison import compare
 
-        return await compare(self._keeper, a, b)
+        return await compare(keeper, a, b)
 
     async def rename_run(self, run_id: str, name: str) -> None:
         """Give a run another name."""
-        await self._keeper.store.rename(run_id, name)
+        await (await self._opened()).store.rename(run_id, name)
 
     async def delete_run(self, run_id: str) -> None:
         """Delete a run with its artifacts.
@@ -182,7 +198,7 @@ class HistoryDoor(SettingsDoor):
         Raises:
             RunStillActive: a process drives it.
         """
-        await self._keeper.store.delete(run_id)
+        await (await self._opened()).store.delete(run_id)
         self._forget(run_id)
 
     async def prune_runs(
@@ -193,7 +209,8 @@ class HistoryDoor(SettingsDoor):
         Those that have not changed for `older_than_s` seconds go, then more until all runs
         together take at most `most_bytes`. Runs that wait for a person or were cut off stay.
         """
-        deleted = await self._keeper.store.prune(older_than_s=older_than_s, most_bytes=most_bytes)
+        store = (await self._opened()).store
+        deleted = await store.prune(older_than_s=older_than_s, most_bytes=most_bytes)
         for run_id in deleted:
             self._forget(run_id)
         return tuple(deleted)
@@ -207,7 +224,7 @@ class HistoryDoor(SettingsDoor):
         secrets = await asyncio.to_thread(
             known_secrets, self._all.settings, self._all.secrets, self._all.env
         )
-        await self._keeper.store.export_run(run_id, path, secrets)
+        await (await self._opened()).store.export_run(run_id, path, secrets)
 
     async def import_run(self, path: Path) -> str:
         """Take in a run that was exported; gives its id.
@@ -216,11 +233,11 @@ class HistoryDoor(SettingsDoor):
             RunAlreadyStored: it is here already.
             UnreadableRun: the file holds no run.
         """
-        return await self._keeper.store.import_run(path)
+        return await (await self._opened()).store.import_run(path)
 
     async def good_copy(self) -> GoodCopy | None:
         """The latest good copy of the run database, if there is one; made once a day."""
-        path = self._keeper.database.location.path
+        path = (await self._opened()).database.location.path
         return await asyncio.to_thread(_copy_of, path) if path is not None else None
 
     async def restore_runs(self) -> RestoredRuns:
@@ -233,11 +250,11 @@ class HistoryDoor(SettingsDoor):
             RunStillActive: a run of this program is on.
             StorageUnavailable: there is no copy, the files cannot be moved, or a server has them.
         """
+        self._runs.require_all_over()
+        location, copy = (await self._opened()).database.location, await self.good_copy()
         from orchestration.storage.backups import restore
         from orchestration.storage.errors import StorageError, StorageUnavailable
 
-        self._runs.require_all_over()
-        location, copy = self._keeper.database.location, await self.good_copy()
         if location.path is None:
             raise StorageUnavailable(
                 f"the runs are on the server {location}; whoever keeps it has its copies"
@@ -255,7 +272,7 @@ class HistoryDoor(SettingsDoor):
         workflow = request.workflow
         with self._runs.starting(workflow.id, workflow.name):
             ready = await asyncio.to_thread(self._maker.ready, request)
-            run = await self._keeper.begin(request, ready)
+            run = await (await self._opened()).begin(request, ready)
             self._add(run)
             run.start()
         return run.run_id
@@ -283,7 +300,7 @@ class HistoryDoor(SettingsDoor):
         self, run_id: str, node_id: str | None, message: str | None, overrides: RunOverrides
     ) -> None:
         self._forget(run_id)
-        run = await self._keeper.take_up(run_id, overrides)
+        run = await (await self._opened()).take_up(run_id, overrides)
         try:
             run.go_on(node_id, message)
         except BaseException:
@@ -298,6 +315,12 @@ class HistoryDoor(SettingsDoor):
     def _forget(self, run_id: str) -> None:
         self._runs.drop(run_id)
         self._keeper.forget(run_id)
+
+
+def _import_storage() -> None:
+    import orchestration.run_comparison
+    import orchestration.run_forks
+    import orchestration.run_keeping  # noqa: F401
 
 
 def _copy_of(path: Path) -> GoodCopy | None:

@@ -21,7 +21,7 @@ class ReportDoor(HistoryDoor):
 
     async def execution_folder(self, run_id: str) -> Path:
         """The folder that a run works in, or has worked in; it may be gone."""
-        return Path((await self._keeper.store.load(run_id)).opening.cwd)
+        return Path((await (await self._opened()).store.load(run_id)).opening.cwd)
 
     async def handoff_text(self, run_id: str, artifact: HandoffArtifact) -> str | None:
         """The document that a node of a run has handed on; `None` where it is gone.
@@ -52,7 +52,7 @@ class ReportDoor(HistoryDoor):
         from orchestration.report.writing import rendered
         from orchestration.storage.rebuilding import view_of, workflow_of
 
-        recorded = await self._keeper.store.load(run_id)
+        recorded = await (await self._opened()).store.load(run_id)
         parts = await self._keeper.store.events(run_id)
 
         def make() -> str:

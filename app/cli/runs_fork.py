@@ -25,11 +25,9 @@ from app.cli.run_options import (
 from app.cli.runs_resume import attended
 from app.cli.session import DataDir, Debug, Session
 from app.kit.formats import plural
-from engine.vocabulary.events import UsageReported
 from orchestration.backend import Backend
 from orchestration.errors import UserError
 from orchestration.headless import HeadlessResult
-from orchestration.runs.event_hub import EventRecord
 from orchestration.runs.requests import RunOverrides
 from orchestration.runs.stored import ForkChanges
 
@@ -123,27 +121,24 @@ async def _start(
     progress: RunProgress,
 ) -> HeadlessResult:
     if turn is not None and node_id is None:
-        node_id, turn = turn_of_run(await backend.stored_events(parent_id), turn)
+        node_id, turn = turn_of_run(await backend.turns(parent_id), turn)
     run_id = await backend.fork_run(
         parent_id, node_id=node_id, turn=turn, seq=seq, changes=changes, overrides=reached
     )
     return await attended(backend, run_id, attendance, progress)
 
 
-def turn_of_run(records: Sequence[EventRecord], turn: int) -> tuple[str, int]:
+def turn_of_run(turns: Sequence[str], turn: int) -> tuple[str, int]:
     """The node whose turn the run's turn number `turn` was, and its number among the node's own.
+
+    `turns` are the nodes whose turns the run had, see `Backend.turns`.
 
     Raises:
         UserError: the run has not so many turns.
     """
-    nodes = [
-        record.event.node_id
-        for record in records
-        if isinstance(record.event, UsageReported) and not record.event.parent_id
-    ]
-    if turn > len(nodes):
-        raise UserError(f"--turn {turn} is too large: the run has {plural(len(nodes), 'turn')}")
-    return nodes[turn - 1], nodes[:turn].count(nodes[turn - 1])
+    if turn > len(turns):
+        raise UserError(f"--turn {turn} is too large: the run has {plural(len(turns), 'turn')}")
+    return turns[turn - 1], list(turns[:turn]).count(turns[turn - 1])
 
 
 def _result(given: str) -> tuple[str, str]:

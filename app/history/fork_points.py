@@ -6,10 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from engine.vocabulary.events import UsageReported
-
 if TYPE_CHECKING:
-    from orchestration.runs.event_hub import EventRecord
     from orchestration.runs.run_view import RunView
 
 
@@ -22,7 +19,7 @@ class ForkCall(NamedTuple):
 
 
 class ForkNode(NamedTuple):
-    """A node with what it did; `turns` counts its model calls, at least one."""
+    """A node with what it did; `turns` counts the replies to it, at least one."""
 
     node_id: str
     label: str
@@ -32,11 +29,12 @@ class ForkNode(NamedTuple):
     model: str
 
 
-def fork_nodes(view: RunView, records: Sequence[EventRecord]) -> list[ForkNode]:
-    """The nodes that have begun, in the order of the workflow."""
-    turns = Counter(
-        record.event.node_id for record in records if isinstance(record.event, UsageReported)
-    )
+def fork_nodes(view: RunView, turns: Sequence[str]) -> list[ForkNode]:
+    """The nodes that have begun, in the order of the workflow.
+
+    `turns` are the nodes whose turns the run had, see `Backend.turns`.
+    """
+    counted = Counter(turns)
     found = []
     for node_id, label in view.labels.items():
         timing = view.timings.get(node_id)
@@ -53,7 +51,7 @@ def fork_nodes(view: RunView, records: Sequence[EventRecord]) -> list[ForkNode]:
             ForkNode(
                 node_id,
                 label,
-                max(1, turns[node_id]),
+                max(1, counted[node_id]),
                 calls,
                 answers[-1] if answers else "",
                 report.model if report is not None else "",

@@ -275,7 +275,7 @@ class Historian(QObject):
 
     async def _fork(self, run: StoredRun, seq: int | None = None) -> None:
         view = await self._backend.replay(run.run_id)
-        nodes = fork_nodes(view, await self._backend.stored_events(run.run_id))
+        nodes = fork_nodes(view, await self._backend.turns(run.run_id))
         wish = await ask_for_fork(run.name, nodes, seq, self._window.theme, self._window)
         if wish is None:
             return

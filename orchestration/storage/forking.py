@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -58,6 +58,25 @@ class Past(Struct, frozen=True):
     records: tuple[EventRecord, ...]
 
 
+class TurnPlace(NamedTuple):
+    """Where among the inputs a model's reply to a node is."""
+
+    node_id: str
+    place: int
+
+
+def turns_of(inputs: Sequence[EngineInput]) -> list[TurnPlace]:
+    """The turns of a run in order: each reply of a model to one of its nodes is one.
+
+    What subagents were told is no input of the run, so it is in no turn of it.
+    """
+    return [
+        TurnPlace(given.node_id, place)
+        for place, given in enumerate(inputs)
+        if isinstance(given, ModelReplied)
+    ]
+
+
 def place_of_turn(inputs: Sequence[EngineInput], node_id: str, turn: int) -> int:
     """How many inputs come before the reply of a node's turn, from 1.
 
@@ -66,15 +85,12 @@ def place_of_turn(inputs: Sequence[EngineInput], node_id: str, turn: int) -> int
     """
     if turn < 1:
         raise UserError(f"turns are counted from 1, so there is no turn {turn}")
-    seen = 0
-    for place, given in enumerate(inputs):
-        if isinstance(given, ModelReplied) and given.node_id == node_id:
-            seen += 1
-            if seen == turn:
-                return place
-    if seen and turn == seen + 1:
+    places = [each.place for each in turns_of(inputs) if each.node_id == node_id]
+    if turn <= len(places):
+        return places[turn - 1]
+    if places and turn == len(places) + 1:
         return len(inputs)
-    had = f"it had {seen}" if seen else "it had none"
+    had = f"it had {len(places)}" if places else "it had none"
     raise UserError(f"node '{node_id}' has no turn {turn} in this run: {had}")
 
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from engine.graph.agents import CallableAgent
 from engine.graph.problems import Problem
 from engine.graph.workflow import Workflow
-from engine.vocabulary.events import RunEvent
+from engine.vocabulary.events import RunEvent, UsageReported
 from engine.vocabulary.inputs import RuntimePatch
 from engine.vocabulary.messages import HandoffArtifact
 from engine.vocabulary.recovery import UncertainChoice
@@ -275,6 +275,10 @@ class FakeBackend:
     async def stored_events(self, run_id: str, until: int | None = None) -> tuple[EventRecord, ...]:
         records = self.stored_run(run_id).records
         return tuple(records if until is None else records[:until])
+
+    async def turns(self, run_id: str) -> tuple[str, ...]:
+        told = [record.event for record in await self.stored_events(run_id)]
+        return tuple([each.node_id for each in told if type(each) is UsageReported])
 
     async def recorded_workflow(self, run_id: str, today: Workflow | None) -> Workflow | None:
         recorded = self.stored_run(run_id).workflow
